@@ -1,1 +1,1 @@
-"""ExCAM, the explainable cultural awareness metric: pairs in, error reports and scores out; needs no Ray and no vLLM."""
+"""ExCAM, the explainable cultural awareness metric: pairs in, error reports and scores out; no Ray, no vLLM."""
