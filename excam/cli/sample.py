@@ -1,0 +1,18 @@
+"""``excam sample``: write the bundled sample log, so that everything can be tried without a log of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("out", metavar="OUT.parquet", type=click.Path(dir_okay=False, path_type=Path))
+def sample(out: Path) -> None:
+    """Write the bundled sample log, hand-written pairs with planted cultural errors, to OUT.parquet."""
+    from excam.sample import write_sample
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    count = write_sample(out)
+    click.echo(f"{count} pairs written to {out}")
