@@ -56,9 +56,9 @@ class PromptRenderer:
         before, after = _render(tokenizer).split(_CONTENT)
         self._before = self._control(before)
         self._after = self._control(after)
-        wrapper = len(self._before) + len(self._after) + len(self._data(user_prompt("", "")))
-        self._text_budget = max_tokens - wrapper - 8
-        if self._text_budget < 64:
+        self._bare = len(self._data(user_prompt("", "")))
+        self._room = max_tokens - len(self._before) - len(self._after)
+        if self._room < self._bare + 64:
             raise ValueError(f"a prompt of {max_tokens} tokens leaves no room for a pair")
 
     def _control(self, text: str) -> list[int]:
@@ -70,19 +70,23 @@ class PromptRenderer:
     def render(self, instruction: str, output: str) -> Prompt:
         """The pair as a prompt that fits: what is too long loses its middle, the longer half first."""
         instruction, output = (text.encode("utf-8", "replace").decode() for text in (instruction, output))
-        limit = self._text_budget * CHARACTERS_PER_TOKEN
-        truncated = False
+        limit = self._room * CHARACTERS_PER_TOKEN
         if len(instruction) + len(output) <= limit:
             content = self._data(user_prompt(instruction, output))
-            if len(content) <= self._text_budget + len(self._data(user_prompt("", ""))):
+            if len(content) <= self._room:
                 return Prompt([*self._before, *content, *self._after], truncated=False)
         halves = (self._data(_ends(instruction, limit)), self._data(_ends(output, limit)))
-        budget = self._text_budget - 32
-        shares = _share(len(halves[0]), len(halves[1]), budget)
-        cut = [self._cut(ids, share) for ids, share in zip(halves, shares, strict=True)]
-        truncated = True
-        content = self._data(user_prompt(*cut))[: self._text_budget + 64]
-        return Prompt([*self._before, *content, *self._after], truncated)
+        budget = self._room - self._bare
+        while True:
+            shares = _share(len(halves[0]), len(halves[1]), max(0, budget))
+            kept = [self._cut(ids, share) for ids, share in zip(halves, shares, strict=True)]
+            content = self._data(user_prompt(*kept))
+            if len(content) <= self._room:
+                return Prompt([*self._before, *content, *self._after], truncated=True)
+            budget -= len(content) - self._room
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        return self._tokenizer.decode(token_ids, skip_special_tokens=True)
 
     def _cut(self, ids: list[int], keep: int) -> str:
         if len(ids) <= keep:

@@ -120,8 +120,11 @@ def parse_report(text: str) -> ErrorReport | ParseFailure:
         return ParseFailure("wrong_shape", f"{where}: {first['msg']}", text)
 
 
-def report_schema() -> dict[str, Any]:
-    """The JSON schema that guided decoding follows when a free report could not be parsed."""
+def report_schema(*, errors_only: bool = False) -> dict[str, Any]:
+    """The JSON schema that guided decoding follows when a free report could not be parsed.
+
+    ``errors_only`` leaves no way to write a clean report: for pairs that the decision has already found in error.
+    """
     error = {
         "type": "object",
         "properties": {
@@ -134,9 +137,10 @@ def report_schema() -> dict[str, Any]:
         "required": ["severity", "type", "location", "span", "explanation"],
         "additionalProperties": False,
     }
+    several = {"type": "array", "items": error, "minItems": 1 if errors_only else 0, "maxItems": 5}
     return {
         "type": "object",
-        "properties": {"errors": {"anyOf": [{"type": "array", "items": error, "maxItems": 5}, {"type": "null"}]}},
+        "properties": {"errors": several if errors_only else {"anyOf": [several, {"type": "null"}]}},
         "required": ["errors"],
         "additionalProperties": False,
     }

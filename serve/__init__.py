@@ -1,0 +1,1 @@
+"""The judge behind Ray Serve: vLLM with the adapter, a typed batch method for pipelines and an HTTP face."""

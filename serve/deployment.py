@@ -1,0 +1,88 @@
+"""The judge as a Ray Serve deployment: replicas around vLLM engines, replaced when their engine dies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ray import serve
+from ray.serve.metrics import Counter, Gauge
+
+from excam.judge_card import JudgeCard
+from excam.judgement import JudgeFailure, Judgement
+from serve.engine_arguments import engine_environment
+from serve.identity import has_gpu
+from serve.settings import JudgeSettings
+
+QUEUE_PER_REPLICA = 4  # calls that may wait for each one being worked on before callers are told to come back later
+
+
+class JudgeReplica:
+    """One engine and its identity. ``judge_batch`` is what pipelines and the HTTP face call."""
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        from serve.engine import JudgeEngine
+        from serve.identity import prepare
+
+        self._engine = JudgeEngine(prepare(settings))
+        tags = ("judge_version",)
+        version = {"judge_version": self._engine.card.judge_version}
+        self._pairs = Counter("excam_judged_pairs", description="Pairs judged, by status.", tag_keys=(*tags, "status"))
+        self._pairs.set_default_tags(version)
+        self._ongoing = Gauge("excam_judging_pairs", description="Pairs being judged now.", tag_keys=tags)
+        self._ongoing.set_default_tags(version)
+        self._now = 0
+
+    async def card(self) -> JudgeCard:
+        return self._engine.card
+
+    async def judge_batch(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement | JudgeFailure]:
+        """Judge (instruction, output) pairs; the answers come in the same order."""
+        self._count(len(pairs))
+        try:
+            judged = await self._engine.judge_many(pairs)
+        finally:
+            self._count(-len(pairs))
+        for one in judged:
+            self._pairs.inc(tags={"status": one.status.value if isinstance(one, Judgement) else one.reason})
+        return judged
+
+    async def check_health(self) -> None:
+        await self._engine.check_health()
+
+    def _count(self, change: int) -> None:
+        self._now += change
+        self._ongoing.set(self._now)
+
+    def __del__(self) -> None:
+        engine = getattr(self, "_engine", None)
+        if engine is not None:
+            engine.shutdown()
+
+
+def judge_deployment(settings: JudgeSettings) -> Any:
+    """The deployment with replicas, queues and autoscaling as the settings say, bound to them."""
+    replicas = settings.replicas
+    gpus = float(has_gpu()) if replicas.gpus == "auto" else replicas.gpus
+    options: dict[str, Any] = {
+        "name": "Judge",
+        "ray_actor_options": {
+            "num_cpus": replicas.cpus,
+            "num_gpus": gpus,
+            "runtime_env": {"env_vars": engine_environment(settings)},
+        },
+        "max_ongoing_requests": replicas.max_ongoing_requests,
+        "max_queued_requests": replicas.max_ongoing_requests * QUEUE_PER_REPLICA * replicas.max,
+        "health_check_period_s": 5,
+        "health_check_timeout_s": 30,
+        "graceful_shutdown_timeout_s": 10,
+    }
+    if replicas.min == replicas.max:
+        options["num_replicas"] = replicas.max
+    else:
+        options["autoscaling_config"] = {
+            "min_replicas": replicas.min,
+            "max_replicas": replicas.max,
+            "target_ongoing_requests": replicas.target_ongoing_requests,
+        }
+    return serve.deployment(**options)(JudgeReplica).bind(settings)

@@ -1,0 +1,157 @@
+"""One vLLM engine and how a pair is judged with it: the decision first, the report only where there is an error."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from excam.decision import DecisionTokens
+from excam.judgement import JudgeFailure, Judgement
+from excam.models import load_tokenizer
+from excam.prompt import Prompt, PromptRenderer
+from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, ErrorReport, Status, parse_report, report_schema
+from excam.score import decision_probabilities, sequence_probability
+from serve.engine_arguments import engine_arguments
+from serve.identity import Judge
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How a report begins: its tokens up to the decision, their log-probability, and the decision's own."""
+
+    opening_logprob: float
+    by_status: dict[Status, float]
+    forced: bool
+    written: tuple[int, ...] = ()
+    written_logprob: float = 0.0
+
+    @property
+    def p_error(self) -> float:
+        return decision_probabilities(self.by_status)[Status.ERROR]
+
+    @property
+    def choice(self) -> Status:
+        """What the judge itself would write next."""
+        return max(self.by_status, key=lambda status: self.by_status[status])
+
+    @property
+    def clean_choice(self) -> Status:
+        """The likelier of the two ways to be free of errors."""
+        return max((Status.CORRECT, Status.NOT_APPLICABLE), key=lambda status: self.by_status[status])
+
+
+class JudgeEngine:
+    """Judges pairs with one vLLM engine; the same code on a CPU and on a GPU, only settings differ.
+
+    A tuned judge decodes freely. A clean report is a handful of tokens, so asking for that many gives the decision
+    and, for most traffic, the whole report with its exact probability. A judge that does not open as a report does
+    (an untuned base never does) is asked again with the opening given, and writes its report under a grammar; such
+    verdicts are marked as guided.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        from vllm import SamplingParams
+        from vllm.engine.arg_utils import AsyncEngineArgs
+        from vllm.lora.request import LoRARequest
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+        from vllm.v1.engine.async_llm import AsyncLLM
+
+        self.card = judge.card
+        self._settings = settings = judge.settings
+        tokenizer = load_tokenizer(judge.model_path)
+        self._tokens = DecisionTokens.of(tokenizer)
+        self._renderer = PromptRenderer(tokenizer, settings.max_prompt_tokens)
+        self._lora = LoRARequest(judge.card.adapter, 1, str(judge.lora_path)) if judge.lora_path else None
+        self._number = itertools.count()
+        self._engine = AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge)))
+
+        greedy: dict[str, Any] = {"temperature": 0.0, "output_kind": RequestOutputKind.FINAL_ONLY}
+        greedy_report = greedy | {"max_tokens": settings.max_report_tokens, "logprobs": 0}
+        watched = sorted(self._tokens.by_status.values())
+        self._decide = SamplingParams(max_tokens=self._tokens.longest_clean, logprob_token_ids=watched, **greedy)
+        self._decide_forced = SamplingParams(max_tokens=1, logprob_token_ids=watched, **greedy)
+        self._write = SamplingParams(**greedy_report)
+        grammar = StructuredOutputsParams(json=report_schema(errors_only=not settings.full))
+        self._write_guided = SamplingParams(structured_outputs=grammar, **greedy_report)
+
+    async def judge_many(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement | JudgeFailure]:
+        """Judge several pairs at once; the engine batches them with whatever else it is working on."""
+        return list(await asyncio.gather(*(self.judge(instruction, output) for instruction, output in pairs)))
+
+    async def judge(self, instruction: str, output: str) -> Judgement | JudgeFailure:
+        """Judge one pair. What a text does wrong comes back as a failure value; only a dying engine raises."""
+        prompt = self._renderer.render(instruction, output)
+        decision = await self._free_decision(prompt) if self.card.tuned else None
+        if decision is None:
+            decision = await self._forced_decision(prompt)
+        if self._settings.full:
+            in_error = decision.forced or decision.choice is Status.ERROR
+        else:
+            in_error = decision.p_error >= self._settings.threshold
+        judged = await self._report(prompt, decision) if in_error else self._clean(decision)
+        return replace(judged, truncated=prompt.truncated) if isinstance(judged, Judgement) else judged
+
+    async def check_health(self) -> None:
+        """Raise when the engine is dead, so that Ray Serve replaces this replica."""
+        await self._engine.check_health()
+
+    def shutdown(self) -> None:
+        self._engine.shutdown()
+
+    async def _ask(self, token_ids: Sequence[int], how: Any) -> Any:
+        request = {"prompt_token_ids": list(token_ids)}
+        stream = self._engine.generate(request, how, f"pair-{next(self._number)}", lora_request=self._lora)
+        return [answer async for answer in stream][-1].outputs[0]
+
+    async def _free_decision(self, prompt: Prompt) -> Decision | None:
+        """The first few tokens as the judge writes them; None if they are neither a report nor the opening of one."""
+        answer = await self._ask(prompt.token_ids, self._decide)
+        depth = len(self._tokens.opening)
+        written = tuple(answer.token_ids)
+        if written[:depth] != self._tokens.opening or len(written) <= depth:
+            return None
+        each = [position[token].logprob for position, token in zip(answer.logprobs, written, strict=True)]
+        decision = Decision(sum(each[:depth]), self._by_status(answer, depth), False, written, sum(each))
+        whole = decision.choice is Status.ERROR or isinstance(parse_report(answer.text), ErrorReport)
+        return decision if whole else None
+
+    async def _forced_decision(self, prompt: Prompt) -> Decision:
+        """The one token after a given opening, which counts as certain."""
+        answer = await self._ask([*prompt.token_ids, *self._tokens.opening], self._decide_forced)
+        return Decision(0.0, self._by_status(answer, 0), True)
+
+    def _by_status(self, answer: Any, depth: int) -> dict[Status, float]:
+        return {status: answer.logprobs[depth][token].logprob for status, token in self._tokens.by_status.items()}
+
+    def _clean(self, decision: Decision) -> Judgement:
+        """No error: p(R) is exact where the judge wrote this report itself, else its fixed ending counts as certain."""
+        report = CORRECT_REPORT if decision.clean_choice is Status.CORRECT else NOT_APPLICABLE_REPORT
+        if decision.choice is decision.clean_choice and decision.written:
+            p_report = sequence_probability(decision.written_logprob, len(decision.written))
+        else:
+            logprob = decision.opening_logprob + decision.by_status[decision.clean_choice]
+            p_report = sequence_probability(logprob, self._tokens.longest_clean)
+        return Judgement.of(report, decision.p_error, p_report, guided=decision.forced)
+
+    async def _report(self, prompt: Prompt, decision: Decision) -> Judgement | JudgeFailure:
+        """The whole report: freely, going on from what is written; under the grammar where that cannot be parsed."""
+        if not decision.forced:
+            begun, logprob = decision.written, decision.written_logprob
+            if decision.choice is not Status.ERROR:
+                begun = (*self._tokens.opening, self._tokens.by_status[Status.ERROR])
+                logprob = decision.opening_logprob + decision.by_status[Status.ERROR]
+            answer = await self._ask([*prompt.token_ids, *begun], self._write)
+            report = parse_report(self._renderer.decode(begun) + answer.text)
+            if isinstance(report, ErrorReport) and report.status is Status.ERROR:
+                tokens = len(begun) + len(answer.token_ids)
+                p_report = sequence_probability(logprob + answer.cumulative_logprob, tokens)
+                return Judgement.of(report, decision.p_error, p_report)
+        answer = await self._ask(prompt.token_ids, self._write_guided)
+        report = parse_report(answer.text)
+        if not isinstance(report, ErrorReport):
+            return JudgeFailure("unparsable_report", f"{report.kind}: {report.message}; the judge wrote: {report.text}")
+        p_report = sequence_probability(answer.cumulative_logprob, len(answer.token_ids))
+        return Judgement.of(report, decision.p_error, p_report, guided=True)

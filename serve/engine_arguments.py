@@ -1,0 +1,49 @@
+"""How vLLM is started: the one place where a CPU and a GPU differ."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from serve.identity import Judge, has_gpu
+from serve.settings import JudgeSettings
+
+LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # the values vLLM takes
+
+
+def engine_environment(settings: JudgeSettings) -> dict[str, str]:
+    """Variables the engine's process must be born with; Ray would otherwise give it a single thread."""
+    quiet = {"VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"), "VLLM_NO_USAGE_STATS": "1"}
+    local = {"VLLM_HOST_IP": "127.0.0.1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+    threads = settings.engine.cpu_threads or os.cpu_count() or 1
+    cpu = {
+        "OMP_NUM_THREADS": str(threads),
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+        "VLLM_CPU_KVCACHE_SPACE": str(settings.engine.cpu_kv_cache_gib),
+    }
+    return quiet | local | cpu
+
+
+def engine_arguments(judge: Judge) -> dict[str, Any]:
+    """Arguments for vLLM's engine; ``max_lora_rank`` follows the adapter, since vLLM refuses ranks above its default."""
+    settings = judge.settings
+    on_gpu = has_gpu()
+    compiled = on_gpu if settings.engine.compile == "auto" else bool(settings.engine.compile)
+    arguments: dict[str, Any] = {
+        "model": str(judge.model_path),
+        "dtype": "bfloat16",
+        "max_model_len": settings.max_prompt_tokens + settings.max_report_tokens + 16,
+        "max_num_seqs": settings.engine.max_num_seqs,
+        "enable_prefix_caching": True,
+        "enforce_eager": not compiled,
+        "seed": 0,
+        "disable_log_stats": True,
+    }
+    if on_gpu:
+        arguments["gpu_memory_utilization"] = settings.engine.gpu_memory_utilization
+    else:
+        arguments["block_size"] = 32  # the CPU default of 128 spoils prefix caching
+    if judge.lora_path and judge.lora_rank:
+        rank = next((size for size in LORA_RANKS if size >= judge.lora_rank), judge.lora_rank)
+        arguments |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": rank}
+    return arguments

@@ -1,0 +1,73 @@
+"""From settings to a judge: which weights it loads, whether the adapter is merged or served, and who it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from excam.judge_card import JudgeCard
+from excam.models import Adapter, BaseModel, bundled_adapter, merge, resolve, resolve_adapter
+from excam.prompt import PROMPT_SHA256
+from serve.settings import JudgeSettings
+
+REPORT_FORM = "errors-list/1"
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge ready to be started: its card, its settings and the folders its engine loads."""
+
+    card: JudgeCard
+    settings: JudgeSettings
+    model_path: Path
+    lora_path: Path | None = None
+    lora_rank: int | None = None
+
+
+def has_gpu() -> bool:
+    """Whether this machine can serve an adapter as LoRA on a GPU; on a CPU it is merged into the weights instead."""
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def judge_card(settings: JudgeSettings, base: BaseModel, adapter: Adapter | None) -> JudgeCard:
+    """The identity of a judge: everything that can change what it says of a text."""
+    return JudgeCard(
+        base=base.name,
+        base_sha256=base.sha256,
+        adapter=f"{adapter.name}@{adapter.version}" if adapter else None,
+        adapter_sha256=adapter.sha256 if adapter else None,
+        prompt_sha256=PROMPT_SHA256,
+        decoding={
+            "temperature": 0.0,
+            "full": settings.full,
+            "threshold": None if settings.full else settings.threshold,
+            "max_prompt_tokens": settings.max_prompt_tokens,
+            "max_report_tokens": settings.max_report_tokens,
+            "opening": "free" if adapter else "forced",
+            "report_form": REPORT_FORM,
+        },
+    )
+
+
+def prepare(settings: JudgeSettings) -> Judge:
+    """Find, check and if need be convert the weights; done again it finds everything in the cache."""
+    base = resolve(settings.base)
+    adapter = _adapter(settings, base)
+    card = judge_card(settings, base, adapter)
+    if adapter is None:
+        return Judge(card, settings, base.path)
+    if has_gpu():
+        return Judge(card, settings, base.path, adapter.path, adapter.rank)
+    return Judge(card, settings, merge(base, adapter))
+
+
+def _adapter(settings: JudgeSettings, base: BaseModel) -> Adapter | None:
+    if settings.adapter == "none":
+        return None
+    if settings.adapter == "auto":
+        return bundled_adapter(base)
+    adapter = resolve_adapter(settings.adapter)
+    adapter.check_base(base)
+    return adapter

@@ -1,0 +1,97 @@
+"""Start the judge on a laptop, or find it on a cluster: the same handle for whoever calls."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from excam.fault import UserError
+from excam.judge_card import JudgeCard
+from serve.settings import JudgeSettings
+
+APPLICATION = "excam-judge"
+SPARE_CPUS = 1.0  # what reading, screening and staging need beside the judge; with less Ray Data waits for ever
+START_TIMEOUT = 1800.0
+
+
+def start_ray(address: str | None = None) -> None:
+    """Join the cluster named (or the one in RAY_ADDRESS), else start Ray on this machine, quietly and on loopback."""
+    import ray
+
+    if ray.is_initialized():
+        return
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    quiet: dict[str, Any] = {"log_to_driver": bool(os.environ.get("EXCAM_RAY_LOGS")), "logging_level": "ERROR"}
+    if address or os.environ.get("RAY_ADDRESS"):
+        ray.init(address=address or "auto", **quiet)
+        return
+    cpus = max(2, os.cpu_count() or 1)
+    ray.init(num_cpus=cpus, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+
+
+def start_judge(
+    settings: JudgeSettings, *, http: dict[str, Any] | None = None, waiting: Callable[[float], None] | None = None
+) -> tuple[Any, JudgeCard]:
+    """Bring the judge up (or take the one that already runs with this identity) and wait until it is healthy.
+
+    ``http`` adds the HTTP face with these options; ``waiting`` is called with the seconds waited so far, so that a
+    terminal can show that loading a model takes its time.
+    """
+    from ray import serve
+
+    from serve.deployment import judge_deployment
+    from serve.identity import prepare
+
+    start_ray()
+    card = prepare(settings).card
+    name = f"{APPLICATION}-{card.judge_version}"
+    status = serve.status().applications.get(name)
+    if http is None and status is not None and status.status == "RUNNING":
+        return serve.get_app_handle(name), card
+    _check_room(settings)
+    if http is None:
+        application, route = judge_deployment(settings), None
+    else:
+        from serve.api import api_application
+
+        application, route = api_application(settings, card, http), "/"
+        serve.start(http_options={"host": http["host"], "port": http["port"]})
+    serve.run(application, name=name, route_prefix=route, blocking=False, _blocking=False)
+    _wait_until_running(name, waiting)
+    return serve.get_app_handle(name), card
+
+
+def _check_room(settings: JudgeSettings) -> None:
+    import ray
+
+    cpus = ray.cluster_resources().get("CPU", 0.0)
+    needed = settings.replicas.min * settings.replicas.cpus + SPARE_CPUS
+    if cpus < needed:
+        raise UserError(
+            f"this Ray cluster has {cpus:g} CPUs; the judge and the stages beside it need {needed:g}",
+            "give Ray more CPUs, or lower replicas.cpus in the judge settings",
+        )
+
+
+def _wait_until_running(name: str, waiting: Callable[[float], None] | None) -> None:
+    from ray import serve
+
+    begun = time.monotonic()
+    while True:
+        found = serve.status().applications[name]
+        waited = time.monotonic() - begun
+        if found.status == "RUNNING":
+            return
+        if found.status in ("DEPLOY_FAILED", "UNHEALTHY") or waited > START_TIMEOUT:
+            messages = [found.message, *(deployment.message for deployment in found.deployments.values())]
+            serve.delete(name, _blocking=False)
+            raise UserError(
+                f"the judge did not start: {' '.join(message for message in messages if message)[:2000]}",
+                "set EXCAM_RAY_LOGS=1 to see the engine's own output",
+            )
+        if waiting:
+            waiting(waited)
+        time.sleep(0.5)
