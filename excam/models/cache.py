@@ -1,0 +1,86 @@
+"""The cache folder: whole folders appear in it at once, with a manifest of their hashes, made by one process at a time.
+
+Layout below ``$EXCAM_CACHE`` (default ``~/.cache/excam``): ``gguf/`` pinned files, ``models/`` converted bases,
+``merged/`` bases with an adapter merged in, ``downloads/`` what is incomplete, ``tmp/``, ``locks/``, ``digests/``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from excam.models.digest import file_sha256, remember, remembered_sha256
+from excam.models.sources import Progress, quiet
+
+MANIFEST = "excam-manifest.json"
+
+
+def cache_root(cache: Path | None = None) -> Path:
+    """The cache folder in use: the caller's, else ``$EXCAM_CACHE``, else ``~/.cache/excam``."""
+    return Path(cache or os.environ.get("EXCAM_CACHE") or "~/.cache/excam").expanduser()
+
+
+def digests(root: Path) -> Path:
+    """Where hashes are remembered."""
+    return root / "digests"
+
+
+@contextmanager
+def only_one(root: Path, name: str, progress: Progress = quiet) -> Iterator[None]:
+    """Hold the lock of that name: a second process waits, and finds the work done. A dead holder's lock is free."""
+    from filelock import FileLock, Timeout
+
+    (root / "locks").mkdir(parents=True, exist_ok=True)
+    lock = FileLock(root / "locks" / f"{name}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        progress(f"waiting for another process that works on {name}", 0, 0)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def appearing(root: Path, target: Path, facts: dict[str, object]) -> Iterator[Path]:
+    """Give a folder to fill; it becomes ``target`` with a manifest in one rename, or leaves nothing behind.
+
+    The caller holds the lock of ``target.name``, so whatever lies in ``tmp`` under that name was left by a process that
+    died and is removed, and so is a broken ``target``.
+    """
+    (root / "tmp").mkdir(parents=True, exist_ok=True)
+    for left in (root / "tmp").glob(f"{target.name}-*"):
+        shutil.rmtree(left)
+    draft = Path(tempfile.mkdtemp(prefix=f"{target.name}-", dir=root / "tmp"))
+    try:
+        yield draft
+        files = {path.name: file_sha256(path) for path in sorted(draft.iterdir())}
+        (draft / MANIFEST).write_text(json.dumps({**facts, "files": files}, indent=1), "utf-8")
+        draft.chmod(0o755)  # mkdtemp makes it private; a cache may be shared
+        if target.exists():
+            shutil.rmtree(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft.rename(target)
+        for name, sha in files.items():
+            remember(target / name, sha, digests(root))
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def is_whole(folder: Path, facts: dict[str, object], memory: Path, progress: Progress = quiet) -> bool:
+    """Whether the folder was made from these facts and every file still has the hash its manifest gives."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        files = manifest.pop("files")
+        return bool(manifest == facts) and all(
+            remembered_sha256(folder / name, memory, progress) == sha for name, sha in files.items()
+        )
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return False
