@@ -1,0 +1,141 @@
+"""One way to reach a store: DuckDB in this process, DuckLake attached, extensions loaded from installed packages.
+
+The catalogue's SQLite waits in whole seconds when it finds a lock, so it is told not to wait at all: a statement that
+meets a lock fails at once and :func:`attempt` tries it again some milliseconds later. The writer also keeps the catalogue
+in WAL mode, where readers and the writer hardly ever meet (docs/decisions/041).
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+
+from excam.fault import UserError
+from excam.store.url import StoreUrl, quote
+
+Result = TypeVar("Result")
+
+LAKE = "lake"
+RETRY_SECONDS = 30.0
+
+# What a transaction that lost a race is told, by DuckLake, SQLite and PostgreSQL; each can be tried again from the start.
+_LOST_RACE = ("transaction conflict", "database is locked", "could not serialize", "deadlock detected")
+
+
+def is_lost_race(error: duckdb.Error) -> bool:
+    """Whether the same work, started afresh, may succeed."""
+    message = str(error).lower()
+    return any(sign in message for sign in _LOST_RACE)
+
+
+def attempt(work: Callable[[], Result], seconds: float = RETRY_SECONDS) -> Result:
+    """Run ``work`` until it no longer loses a race, at most ``seconds``; it must start from a fresh read each time."""
+    deadline = time.monotonic() + seconds
+    pause = 0.004
+    while True:
+        try:
+            return work()
+        except duckdb.Error as error:
+            if not is_lost_race(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(random.uniform(pause / 2, pause))
+        pause = min(pause * 1.5, 0.1)
+
+
+def transact(connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
+    """Run ``work`` as one transaction: all of it or nothing, and again from a fresh read when it loses a race."""
+
+    def once() -> Result:
+        connection.execute("BEGIN")
+        try:
+            result = work()
+            connection.execute("COMMIT")
+        except BaseException:
+            _rollback(connection)
+            raise
+        return result
+
+    return attempt(once)
+
+
+def _rollback(connection: duckdb.DuckDBPyConnection) -> None:
+    """Leave a transaction that its own failure may have ended already."""
+    try:
+        connection.execute("ROLLBACK")
+    except duckdb.TransactionException:
+        return
+
+
+def load_extension(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Load an extension straight from its installed package: no download, nothing written to the home folder."""
+    version = connection.execute("SELECT library_version FROM pragma_version()").fetchone()
+    assert version is not None
+    try:
+        package = importlib.resources.files(f"duckdb_extension_{name}")
+    except ModuleNotFoundError as error:
+        package_name = f"duckdb-extension-{name.replace('_', '-')}"
+        raise UserError(f"the package {package_name} is not installed", f"pip install {package_name}") from error
+    file = Path(str(package)) / "extensions" / version[0] / f"{name}.duckdb_extension"
+    if not file.is_file():
+        raise UserError(f"the {name} extension does not fit DuckDB {version[0]}", "install the versions excam pins")
+    connection.execute(f"LOAD {quote(str(file))}")
+
+
+def engine(url: StoreUrl, extensions: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
+    """A DuckDB of its own that can reach the catalogue but has nothing attached yet."""
+    connection = duckdb.connect(
+        config={
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "temp_directory": tempfile.gettempdir(),
+            "preserve_insertion_order": False,
+        }
+    )
+    for extension in (*extensions, f"{url.catalogue}_scanner"):
+        load_extension(connection, extension)
+    if password := url.password():
+        connection.execute(f"CREATE SECRET catalogue (TYPE postgres, PASSWORD {quote(password)})")
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    """Attach the store as ``lake``; a writable one is created when it does not exist yet."""
+    if url.path is not None and not url.path.exists():
+        if read_only:
+            raise UserError(f"there is no store at {url}", "score some logs first, or run: excam store init")
+        url.path.parent.mkdir(parents=True, exist_ok=True)
+    connection = engine(url, ("ducklake",))
+    options = ["READ_ONLY", "CREATE_IF_NOT_EXISTS false"] if read_only else []
+    if url.data_path is not None:
+        options += [f"DATA_PATH {quote(url.data_path + '/lake')}", "OVERRIDE_DATA_PATH true"]
+    if url.catalogue == "sqlite":
+        options += ["META_BUSY_TIMEOUT 0"] if read_only else ["META_BUSY_TIMEOUT 0", "META_JOURNAL_MODE 'WAL'"]
+    elif url.password():
+        options.append("META_SECRET 'catalogue'")
+    target = f"ducklake:{url.catalogue}:{url.catalogue_target}"
+    try:
+        attempt(lambda: connection.execute(f"ATTACH {quote(target)} AS {LAKE} ({', '.join(options)})"))
+    except duckdb.Error as error:
+        connection.close()
+        raise _unreachable(url, error) from error
+    connection.execute(f"USE {LAKE}")
+    return connection
+
+
+def _unreachable(url: StoreUrl, error: duckdb.Error) -> UserError:
+    reason = str(error).strip().splitlines()[0]
+    if password := url.password():
+        reason = reason.replace(password, "***")
+    if "DATA_PATH" in reason.upper():
+        return UserError(
+            f"the new store {url} needs a place for its data files", "add ?data_path=FOLDER to the store URL"
+        )
+    return UserError(f"the store {url} cannot be opened: {reason}", "check the path or server, and your access to it")

@@ -1,0 +1,151 @@
+"""Records that could not be judged: kept with what was found, so that they can be looked at, mended and tried again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import duckdb
+import pyarrow as pa
+
+from excam.fault import UserError
+from excam.store.connection import transact
+from excam.store.lease import Lease
+
+CONFLICT = "pair_id_conflict"
+
+# One record keeps one id however often it fails; the same in SQL and in Python.
+DEAD_ID = """left(sha256(coalesce(source, '') || '|' || coalesce(part, -1) || '|' || coalesce("row", -1)), 16)"""
+
+
+def dead_letter_id(source: str | None, part: int | None, row: int | None) -> str:
+    """The id of the record at this place in its source."""
+    place = f"{source or ''}|{-1 if part is None else part}|{-1 if row is None else row}"
+    return hashlib.sha256(place.encode()).hexdigest()[:16]
+
+
+def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge_version: str) -> tuple[int, int]:
+    """Store the batch's dead letters and its conflicts, inside the caller's transaction; a verdict resolves older ones.
+
+    Returns how many dead letters were stored and how many were resolved. It reads the temporary tables of the commit.
+    """
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE fallen AS
+        WITH judged AS (SELECT dead_id FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE NOT is_conflict) USING (n)),
+        fallen AS (
+            SELECT n, dead_id, pair_id, source, part, "row", stage, reason, detail, record, coalesce(tries, 1) AS tries
+            FROM temp.batch WHERE kind = 'dead_letter'
+            UNION ALL
+            SELECT n, dead_id, pair_id, source, part, "row", 'commit', '{CONFLICT}',
+                   'the store already holds this pair_id with another text; this record was not judged under it',
+                   to_json(struct_pack(pair_id, instruction, output, logged_at := logged_at::VARCHAR, country, language,
+                                       app, model, metadata))::VARCHAR, 1
+            FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE is_conflict) USING (n)
+        )
+        SELECT DISTINCT ON (dead_id) * FROM fallen ANTI JOIN judged USING (dead_id) ORDER BY dead_id, n
+        """
+    )
+    stored = resolved = 0
+    if _changed(connection.execute("SELECT count(*) FROM temp.fallen")):
+        stored = _changed(
+            connection.execute(
+                """
+                MERGE INTO lake.dead_letters AS stored USING temp.fallen AS fallen
+                ON stored.dead_id = fallen.dead_id AND stored.judge_version = $judge
+                WHEN MATCHED THEN UPDATE SET
+                    pair_id = fallen.pair_id, stage = fallen.stage, reason = fallen.reason, detail = fallen.detail,
+                    record = fallen.record, tries = stored.tries + fallen.tries, last_at = now(), run_id = $run,
+                    resolved_at = NULL, resolved_by = NULL
+                WHEN NOT MATCHED THEN INSERT
+                    (dead_id, judge_version, pair_id, source, part, "row", stage, reason, detail, record, tries, first_at,
+                     last_at, run_id)
+                    VALUES (fallen.dead_id, $judge, fallen.pair_id, fallen.source, fallen.part, fallen."row", fallen.stage,
+                            fallen.reason, fallen.detail, fallen.record, fallen.tries, now(), now(), $run)
+                """,
+                {"judge": judge_version, "run": run_id},
+            )
+        )
+    if _changed(connection.execute(f"SELECT count(*) FROM lake.dead_letters WHERE {_RESOLVED_BY_BATCH}")):
+        resolved = _changed(
+            connection.execute(
+                f"UPDATE lake.dead_letters SET resolved_at = now(), resolved_by = ? WHERE {_RESOLVED_BY_BATCH}",
+                [run_id],
+            )
+        )
+    connection.execute("DROP TABLE temp.fallen")
+    return stored, resolved
+
+
+_RESOLVED_BY_BATCH = """resolved_at IS NULL AND dead_id IN (
+    SELECT dead_id FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE NOT is_conflict) USING (n))"""
+
+
+def list_dead_letters(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    judge_version: str | None = None,
+    reason: str | None = None,
+    include_resolved: bool = False,
+    limit: int | None = 100,
+) -> pa.Table:
+    """Dead letters without their records, the latest first."""
+    return connection.execute(
+        """SELECT dead_id, judge_version, pair_id, source, part, "row", stage, reason, detail, tries, first_at, last_at,
+                  run_id, resolved_at, resolved_by
+           FROM lake.dead_letters
+           WHERE ($judge IS NULL OR judge_version = $judge) AND ($reason IS NULL OR reason || '' = $reason)
+             AND ($resolved OR resolved_at IS NULL)
+           ORDER BY last_at DESC, dead_id LIMIT $limit""",
+        {"judge": judge_version, "reason": reason, "resolved": include_resolved, "limit": limit},
+    ).to_arrow_table()
+
+
+def export_dead_letters(
+    connection: duckdb.DuckDBPyConnection, dead_ids: Sequence[str] | None = None, judge_version: str | None = None
+) -> pa.Table:
+    """Unresolved dead letters with their records and where they came from, for a replay; all, or those named."""
+    return connection.execute(
+        """SELECT dead_id, judge_version, pair_id, source, part, "row", stage, reason, detail, record, tries
+           FROM lake.dead_letters
+           WHERE resolved_at IS NULL AND ($judge IS NULL OR judge_version = $judge)
+             AND ($ids IS NULL OR list_contains($ids, dead_id))
+           ORDER BY source, part, "row" """,
+        {"judge": judge_version, "ids": list(dead_ids) if dead_ids is not None else None},
+    ).to_arrow_table()
+
+
+def show_dead_letter(connection: duckdb.DuckDBPyConnection, dead_id: str) -> pa.Table:
+    """Everything about one dead letter, one row a judge; a unique beginning of the id is enough."""
+    table: pa.Table = connection.execute(
+        "SELECT * FROM lake.dead_letters WHERE starts_with(dead_id || '', ?) ORDER BY last_at DESC", [dead_id]
+    ).to_arrow_table()
+    ids = set(table.column("dead_id").to_pylist())
+    if not ids:
+        raise UserError(f"no dead letter {dead_id!r}", "see them with: excam dead-letters list")
+    if len(ids) > 1:
+        raise UserError(f"{dead_id!r} is the beginning of {len(ids)} dead letters", "write more of the id")
+    return table
+
+
+def resolve_dead_letters(
+    connection: duckdb.DuckDBPyConnection, lease: Lease, dead_ids: Sequence[str], resolved_by: str
+) -> int:
+    """Mark dead letters as dealt with by hand; a commit marks those whose record got a verdict by itself."""
+
+    def resolve() -> int:
+        lease.fence(connection)
+        return _changed(
+            connection.execute(
+                """UPDATE lake.dead_letters SET resolved_at = now(), resolved_by = ?
+                   WHERE resolved_at IS NULL AND list_contains(?, dead_id)""",
+                [resolved_by, list(dead_ids)],
+            )
+        )
+
+    return transact(connection, resolve)
+
+
+def _changed(connection: duckdb.DuckDBPyConnection) -> int:
+    row = connection.fetchone()
+    return int(row[0]) if row else 0

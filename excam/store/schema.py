@@ -1,0 +1,123 @@
+"""The tables of a store, and the migrations that bring an older store up to date.
+
+Every migration is a list of statements run in one transaction together with the new version number, so a store is never
+between two versions. A store written by a newer ExCAM is refused rather than guessed at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from excam.fault import UserError
+from excam.store.connection import attempt, transact
+
+# Repeated on verdicts and errors, so that a trend needs no join. ``logged_on`` is the UTC day of ``logged_at``: trends
+# group by it, four bytes a row that Parquet folds into runs.
+_SERIES = """
+    country VARCHAR, language VARCHAR, app VARCHAR, model VARCHAR,
+    logged_at TIMESTAMPTZ, logged_on DATE, sample_share DOUBLE"""
+
+# ``pair_key`` and ``text_key`` are 64-bit hashes of the ids they stand for: a commit looks its pairs up among ten million
+# by reading eight bytes a row instead of a long string. The ids themselves decide, the keys only find candidates.
+_TABLES = [
+    "CREATE TABLE lake.store_meta (key VARCHAR, value VARCHAR)",
+    "CREATE TABLE lake.texts (text_key UBIGINT, content_hash VARCHAR, instruction VARCHAR, output VARCHAR)",
+    """CREATE TABLE lake.pairs (
+        pair_key UBIGINT, text_key UBIGINT, pair_id VARCHAR, content_hash VARCHAR, logged_at TIMESTAMPTZ, country VARCHAR,
+        countries VARCHAR[], country_how VARCHAR, language VARCHAR, output_language VARCHAR, app VARCHAR, model VARCHAR,
+        metadata VARCHAR, wrong_language BOOLEAN, repetition BOOLEAN, sample_share DOUBLE, source VARCHAR, part BIGINT,
+        "row" BIGINT, run_id VARCHAR, first_seen TIMESTAMPTZ)""",
+    f"""CREATE TABLE lake.verdicts (
+        pair_key UBIGINT, text_key UBIGINT, pair_id VARCHAR, judge_version VARCHAR, content_hash VARCHAR, status VARCHAR,
+        score DOUBLE, p_error DOUBLE, p_report DOUBLE, n_minor INTEGER, n_major INTEGER, report VARCHAR, {_SERIES},
+        judged_at TIMESTAMPTZ, run_id VARCHAR, gated BOOLEAN, reused BOOLEAN, guided BOOLEAN, truncated BOOLEAN,
+        wrong_language BOOLEAN, repetition BOOLEAN)""",
+    f"""CREATE TABLE lake.errors (
+        pair_key UBIGINT, pair_id VARCHAR, judge_version VARCHAR, ordinal INTEGER, severity VARCHAR, type VARCHAR,
+        category VARCHAR, location VARCHAR, span VARCHAR, "start" INTEGER, "end" INTEGER, "match" VARCHAR,
+        explanation VARCHAR, {_SERIES})""",
+    """CREATE TABLE lake.dead_letters (
+        dead_id VARCHAR, judge_version VARCHAR, pair_id VARCHAR, source VARCHAR, part BIGINT, "row" BIGINT, stage VARCHAR,
+        reason VARCHAR, detail VARCHAR, record VARCHAR, tries INTEGER, first_at TIMESTAMPTZ, last_at TIMESTAMPTZ,
+        run_id VARCHAR, resolved_at TIMESTAMPTZ, resolved_by VARCHAR)""",
+    """CREATE TABLE lake.ledger (
+        source VARCHAR, part BIGINT, fingerprint VARCHAR, judge_version VARCHAR, rows_total BIGINT, rows_skipped BIGINT,
+        next_offset BIGINT, state VARCHAR, detail VARCHAR, run_id VARCHAR, updated_at TIMESTAMPTZ)""",
+    "CREATE TABLE lake.judges (judge_version VARCHAR, card VARCHAR, first_at TIMESTAMPTZ)",
+    """CREATE TABLE lake.runs (
+        run_id VARCHAR, kind VARCHAR, judge_version VARCHAR, started_at TIMESTAMPTZ, ended_at TIMESTAMPTZ, state VARCHAR,
+        arguments VARCHAR, counts VARCHAR, who VARCHAR)""",
+    """CREATE TABLE lake.leases (
+        name VARCHAR, token BIGINT, holder VARCHAR, note VARCHAR, taken_at TIMESTAMPTZ, committed_at TIMESTAMPTZ,
+        released_at TIMESTAMPTZ)""",
+    "INSERT INTO lake.leases VALUES ('writer', 0, NULL, NULL, NULL, NULL, now()), ('judges', 0, NULL, NULL, NULL, NULL, now())",
+    # A trend reads one judge's files of the months it asks for; a lookup by key reads the row groups that can hold it.
+    "ALTER TABLE lake.verdicts SET PARTITIONED BY (judge_version, year(logged_at), month(logged_at))",
+    "ALTER TABLE lake.errors SET PARTITIONED BY (judge_version, year(logged_at), month(logged_at))",
+]
+
+# Small rows that change with every commit live in the catalogue itself; logged text never does, because a PostgreSQL
+# catalogue cannot hold every character that a log can.
+_IN_CATALOGUE = {"leases": 10, "ledger": 1000, "runs": 10, "store_meta": 10}
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One step from the version before to ``version``."""
+
+    version: int
+    statements: Sequence[str]
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, ["CALL lake.set_option('data_inlining_row_limit', 0)", *_TABLES]),
+    # A table's own setting can only follow in a transaction after the one that made the table.
+    Migration(
+        2,
+        [
+            f"CALL lake.set_option('data_inlining_row_limit', {rows}, table_name => '{table}')"
+            for table, rows in _IN_CATALOGUE.items()
+        ],
+    ),
+)
+SCHEMA_VERSION = MIGRATIONS[-1].version
+
+
+def stored_version(connection: duckdb.DuckDBPyConnection) -> int:
+    """The schema version of an attached store, 0 when it holds no tables yet."""
+
+    def read() -> int:
+        try:
+            found = connection.execute("SELECT value FROM lake.store_meta WHERE key = 'schema_version'").fetchone()
+        except duckdb.CatalogException:
+            return 0
+        return int(found[0]) if found else 0
+
+    return attempt(read)
+
+
+def refuse_newer(version: int, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Stop before a store that a newer ExCAM has written."""
+    if version > migrations[-1].version:
+        raise UserError(
+            f"the store has schema version {version}, this ExCAM knows versions up to {migrations[-1].version}",
+            "update ExCAM on this machine",
+        )
+
+
+def migrate_step(connection: duckdb.DuckDBPyConnection, migration: Migration) -> None:
+    """Run one migration in one transaction; whoever loses the race to do it finds it done."""
+
+    def step() -> None:
+        if stored_version(connection) >= migration.version:
+            return
+        for statement in migration.statements:
+            connection.execute(statement)
+        if migration.version > 1:
+            connection.execute("DELETE FROM lake.store_meta WHERE key = 'schema_version'")
+        connection.execute("INSERT INTO lake.store_meta VALUES ('schema_version', ?)", [str(migration.version)])
+
+    transact(connection, step)

@@ -1,0 +1,199 @@
+"""The store as the pipelines see it: open it, hold its lease, commit, and ask what is there."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from excam.fault import UserError
+from excam.judge_card import JudgeCard
+from excam.store import dead_letters, ledger, runs, seen
+from excam.store.commit import Committed, commit
+from excam.store.connection import attempt, connect
+from excam.store.lease import Lease, take_lease
+from excam.store.ledger import LedgerUnit
+from excam.store.schema import MIGRATIONS, SCHEMA_VERSION, Migration, migrate_step, refuse_newer, stored_version
+from excam.store.url import StoreUrl
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class Store:
+    """A DuckLake with ExCAM's tables. Every call works on a connection of its own, so threads may share a store."""
+
+    def __init__(self, url: StoreUrl, connection: duckdb.DuckDBPyConnection, *, read_only: bool) -> None:
+        self.url = url
+        self.read_only = read_only
+        self._connection = connection
+        self.data_path = self._data_path()
+
+    @classmethod
+    def open(cls, url: str, *, read_only: bool = False, migrations: Sequence[Migration] = MIGRATIONS) -> Store:
+        """Open a store; a writable one is created when missing and brought up to date when older, under the lease."""
+        place = StoreUrl.parse(url)
+        connection = connect(place, read_only=read_only)
+        try:
+            version = stored_version(connection)
+            refuse_newer(version, migrations)
+            if version < migrations[-1].version:
+                if read_only:
+                    raise UserError(
+                        f"the store has schema version {version}, this ExCAM reads version {migrations[-1].version}",
+                        f"bring it up to date with: excam store init --store '{place}'",
+                    )
+                _migrate(place, connection, version, migrations)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(place, connection, read_only=read_only)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.url)!r}, read_only={self.read_only})"
+
+    @property
+    def staging(self) -> str:
+        """Where tasks write outcomes before they are committed: ``{staging}/{run_id}/``, outside the lake's own files."""
+        return f"{self.data_path}/staging"
+
+    def query(
+        self,
+        question: Callable[Concatenate[duckdb.DuckDBPyConnection, Arguments], Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Ask a read-only question, one of :mod:`excam.store.queries` or your own, tried again while a lock is in the way."""
+
+        def ask() -> Result:
+            with self._connection.cursor() as connection:
+                return question(connection, *args, **kwargs)
+
+        return attempt(ask)
+
+    # Writing: needs the lease.
+
+    def lease(self, holder_note: str = "", wait: float = 0.0) -> Lease:
+        """The right to write, one holder a store; a living holder is waited for ``wait`` seconds, a dead one replaced."""
+        return take_lease(self.url, self._connection.cursor(), holder_note, wait)
+
+    def register_judge(self, card: JudgeCard) -> str:
+        with self._connection.cursor() as connection:
+            return runs.register_judge(connection, card)
+
+    def start_run(self, lease: Lease, kind: str, judge_version: str, arguments: Mapping[str, Any]) -> str:
+        with self._connection.cursor() as connection:
+            return runs.start_run(connection, lease, kind, judge_version, arguments)
+
+    def end_run(self, lease: Lease, run_id: str, state: str, counts: Mapping[str, Any]) -> None:
+        with self._connection.cursor() as connection:
+            runs.end_run(connection, lease, run_id, state, counts)
+
+    def commit(
+        self,
+        lease: Lease,
+        run_id: str,
+        judge_version: str,
+        staged: Sequence[str | pa.Table],
+        units: Sequence[LedgerUnit],
+    ) -> Committed:
+        """Store staged outcomes (Parquet files or Arrow tables) and their place in the source in one transaction."""
+        with self._connection.cursor() as connection:
+            return commit(connection, lease, run_id, judge_version, staged, units)
+
+    def resolve_dead_letters(self, lease: Lease, dead_ids: Sequence[str], resolved_by: str) -> int:
+        with self._connection.cursor() as connection:
+            return dead_letters.resolve_dead_letters(connection, lease, dead_ids, resolved_by)
+
+    def clear_staging(self, run_id: str) -> None:
+        """Remove a run's staged files once they are committed; only local folders, a bucket has its own lifecycle rules."""
+        if "://" not in self.staging:
+            shutil.rmtree(f"{self.staging}/{run_id}", ignore_errors=True)
+
+    # Reading.
+
+    def done_parts(self, source: str, fingerprint: str, judge_version: str) -> set[int]:
+        return self.query(ledger.done_parts, source, fingerprint, judge_version)
+
+    def ledger_sources(self, judge_version: str) -> pa.Table:
+        return self.query(ledger.ledger_sources, judge_version)
+
+    def known_hashes(self, judge_version: str) -> npt.NDArray[np.uint64]:
+        return self.query(seen.known_hashes, judge_version)
+
+    def verdicts_of(self, judge_version: str, content_hashes: list[str]) -> pa.Table:
+        return self.query(seen.verdicts_of, judge_version, content_hashes)
+
+    def pending_pairs(self, judge_version: str, into: str, rows_per_file: int) -> list[str]:
+        return self.query(seen.pending_pairs, judge_version, into, rows_per_file)
+
+    def dead_letters(
+        self,
+        *,
+        judge_version: str | None = None,
+        reason: str | None = None,
+        include_resolved: bool = False,
+        limit: int | None = 100,
+    ) -> pa.Table:
+        return self.query(
+            dead_letters.list_dead_letters,
+            judge_version=judge_version,
+            reason=reason,
+            include_resolved=include_resolved,
+            limit=limit,
+        )
+
+    def dead_letter(self, dead_id: str) -> pa.Table:
+        return self.query(dead_letters.show_dead_letter, dead_id)
+
+    def export_dead_letters(self, dead_ids: Sequence[str] | None = None, judge_version: str | None = None) -> pa.Table:
+        return self.query(dead_letters.export_dead_letters, dead_ids, judge_version)
+
+    def runs(self, limit: int = 50) -> pa.Table:
+        return self.query(runs.list_runs, limit)
+
+    def _data_path(self) -> str:
+        if self.url.data_path is not None:
+            return self.url.data_path
+        row = attempt(
+            lambda: self._connection.execute(
+                "SELECT value FROM lake.options() WHERE option_name = 'data_path'"
+            ).fetchone()
+        )
+        assert row is not None
+        return str(row[0]).rstrip("/").removesuffix("/lake")
+
+
+def _migrate(
+    url: StoreUrl, connection: duckdb.DuckDBPyConnection, version: int, migrations: Sequence[Migration]
+) -> None:
+    """Make the tables of a new store; change those of an existing one only while nobody else writes."""
+    if version < 2:
+        for migration in migrations[:2]:
+            migrate_step(connection, migration)
+        version = 2
+    later = [migration for migration in migrations if migration.version > version]
+    if later:
+        with take_lease(url, connection.cursor(), "migrating the store", wait=60.0):
+            for migration in later:
+                migrate_step(connection, migration)
+
+
+__all__ = ["SCHEMA_VERSION", "Store"]

@@ -1,0 +1,130 @@
+"""Store URLs: one line that says where the catalogue is and where the data files lie, never a password.
+
+``ducklake:sqlite:PATH`` keeps everything on one machine; ``ducklake:postgres:DSN`` puts the catalogue on a server, with
+the data files in a folder or bucket named by ``?data_path=``. The rest of the store does not know which one it got.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from excam.fault import UserError
+
+DEFAULT_URL = "ducklake:sqlite:./excam-store/catalog.sqlite"
+PASSWORD_VARIABLE = "EXCAM_STORE_PASSWORD"  # noqa: S105 (the name of a variable, not a password)
+
+_FORMS = "ducklake:sqlite:PATH or ducklake:postgres:DSN?data_path=FOLDER"
+_KEYWORD = re.compile(r"\s*(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s']*)(?=\s|$)", re.DOTALL)
+
+
+def quote(text: str) -> str:
+    """A text as an SQL string literal, for the statements that take no parameters (ATTACH, LOAD, COPY)."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@dataclass(frozen=True)
+class StoreUrl:
+    """Where a store is. ``str()`` gives it back in a form that is safe to print and to log."""
+
+    catalogue: str
+    path: Path | None = None
+    dsn: tuple[tuple[str, str], ...] = ()
+    data_path: str | None = None
+
+    @classmethod
+    def parse(cls, url: str) -> StoreUrl:
+        body = url.strip()
+        if body.startswith("ducklake:sqlite:"):
+            return _sqlite(body.removeprefix("ducklake:sqlite:"))
+        for prefix in ("ducklake:postgres:", "ducklake:postgresql:"):
+            if body.startswith(prefix):
+                return _postgres(body.removeprefix(prefix))
+        if body.startswith(("postgres:", "postgresql:", "ducklake:")):
+            raise UserError("the store URL names no catalogue this version knows", f"write it as {_FORMS}")
+        raise UserError(f"not a store URL: {body!r}", f"write it as {_FORMS}, for example ducklake:sqlite:{body}")
+
+    @property
+    def catalogue_target(self) -> str:
+        """What DuckDB attaches: a path or a libpq connection string, without a password."""
+        if self.path is not None:
+            return str(self.path)
+        return " ".join(f"{key}={_libpq(value)}" for key, value in self.dsn)
+
+    @property
+    def heartbeat_target(self) -> str:
+        """Where heartbeats go: beside a SQLite catalogue, so that a beat never collides with a commit."""
+        return f"{self.path}-lease" if self.path is not None else self.catalogue_target
+
+    def password(self) -> str | None:
+        """The password from the environment; PGPASSWORD and passfile are read by libpq itself."""
+        return os.environ.get(PASSWORD_VARIABLE) if self.catalogue == "postgres" else None
+
+    def __str__(self) -> str:
+        data = f"?data_path={self.data_path}" if self.data_path and self.path is None else ""
+        return f"ducklake:{self.catalogue}:{self.catalogue_target}{data}"
+
+
+def _sqlite(body: str) -> StoreUrl:
+    name, _, data = body.partition("?data_path=")
+    if not name:
+        raise UserError("the store URL has no path", f"write it as ducklake:sqlite:PATH, for example {DEFAULT_URL}")
+    if "\0" in body:
+        raise UserError("the store URL holds a NUL character", "remove it")
+    path = Path(name).expanduser().resolve()
+    return StoreUrl("sqlite", path=path, data_path=_folder(data) if data else str(path.with_suffix(".data")))
+
+
+def _postgres(body: str) -> StoreUrl:
+    if body.startswith("//"):
+        parts = urlsplit(f"postgres:{body}")
+        options = dict(parse_qsl(parts.query))
+        data = options.pop("data_path", "")
+        named = {
+            "host": parts.hostname,
+            "port": str(parts.port) if parts.port else None,
+            "user": parts.username and unquote(parts.username),
+            "password": parts.password,
+            "dbname": unquote(parts.path.lstrip("/")),
+        }
+        dsn = {key: value for key, value in named.items() if value} | options
+    else:
+        text, _, data = body.partition("?data_path=")
+        dsn = _keywords(text)
+        data = unquote(data)
+    if "password" in dsn:
+        raise UserError(
+            "the store URL holds a password, which would end up in logs and process lists",
+            f"take it out and set PGPASSWORD or {PASSWORD_VARIABLE}, or name a passfile=FILE",
+        )
+    return StoreUrl("postgres", dsn=tuple(dsn.items()), data_path=_folder(data) if data else None)
+
+
+def _keywords(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    position = 0
+    while text[position:].strip():
+        match = _KEYWORD.match(text, position)
+        if match is None:
+            raise UserError(
+                "the PostgreSQL part of the store URL is not a list of key=value",
+                "write it as ducklake:postgres:host=HOST dbname=NAME user=USER?data_path=FOLDER",
+            )
+        value = match[2]
+        found[match[1]] = re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith("'") else value
+        position = match.end()
+    return found
+
+
+def _libpq(value: str) -> str:
+    if re.fullmatch(r"[\w./:@+-]+", value):
+        return value
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _folder(data_path: str) -> str:
+    """An object store's address as it stands, a local folder as an absolute path."""
+    return data_path.rstrip("/") if "://" in data_path else str(Path(data_path).expanduser().resolve())
