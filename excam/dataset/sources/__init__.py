@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from excam.dataset.sources import blend, culturalbench, globalopinionqa
 from excam.dataset.sources.source import Source
 
-SOURCES: dict[str, Source] = {}
+_IN_ORDER = (blend.SOURCE, culturalbench.SOURCE, globalopinionqa.SOURCE)
+
+SOURCES: dict[str, Source] = {source.name: source for source in _IN_ORDER}
 """Every source by name, in the order of the paper's Table 2, then stand-ins, then evaluation-only sources."""
 
 __all__ = ["SOURCES", "Source"]

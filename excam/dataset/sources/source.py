@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from excam.dataset.item import BadRecord, Item
+from excam.dataset.item import BadRecord, Item, Task
 
 Reader = Callable[[list[Path]], Iterable[Item | BadRecord]]
+
+_MANY_ANSWERS = (Task.FREEFORM_QA, Task.TEXT_GENERATION, Task.ASSISTANT)
+"""Tasks in which two different texts can both be right; in the others a second answer contradicts the first."""
 
 
 @dataclass(frozen=True)
@@ -34,4 +37,33 @@ class Source:
 
     def load(self, root: Path) -> Iterator[Item | BadRecord]:
         """Every record as an item, or as a value that names what is wrong with it; never an exception for a record."""
-        yield from self.read(self.find(root))
+        yield from settle(self.read(self.find(root)))
+
+
+def settle(found: Iterable[Item | BadRecord]) -> Iterator[Item | BadRecord]:
+    """Collapse records that ask the same thing; where they disagree on the answer, none of them can be trusted."""
+    alike: dict[tuple[object, ...], list[Item]] = {}
+    for outcome in found:
+        if isinstance(outcome, BadRecord):
+            yield outcome
+        else:
+            alike.setdefault(_asks(outcome), []).append(outcome)
+    for items in alike.values():
+        first = items[0]
+        if len({item.gold.casefold() for item in items}) == 1:
+            yield first
+            continue
+        for item in items:
+            others = ", ".join(other.item_id for other in items if other.item_id != item.item_id)
+            reason = "answer: contradicts a record that asks the same"
+            yield BadRecord(source=item.source, place=f"{item.item_id} (against {others})", reason=reason)
+
+
+def _asks(item: Item) -> tuple[object, ...]:
+    question = " ".join(item.question.casefold().split())
+    asked = (item.task, question, item.country, item.language, item.role, item.context)
+    if item.task in _MANY_ANSWERS:
+        return (*asked, item.gold)
+    if item.task is Task.QA_OPTIONS:
+        return (*asked, tuple(sorted(option.casefold() for option in item.options)))
+    return asked

@@ -1,0 +1,50 @@
+"""Orders wrong options and shown options without chance, so that neither position nor wording gives the label away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from excam.dataset.item import Item
+from excam.dataset.sources.grouping import digest
+
+SHOWN_WRONG = 3
+_ROUNDS = 6
+
+
+def _hashed(item_id: str, options: Sequence[str]) -> list[str]:
+    return sorted(options, key=lambda option: digest(item_id, option))
+
+
+def show(item_id: str, gold: str, wrong: Sequence[str], most: int = SHOWN_WRONG) -> tuple[str, ...]:
+    """The right answer among the first wrong ones, in an order that depends on nothing but a hash."""
+    return tuple(_hashed(item_id, (gold, *wrong[:most])))
+
+
+def spread(items: Sequence[Item]) -> list[Item]:
+    """Order each item's wrong options so that the first few make every answer about as often wrong as right.
+
+    Left to chance, an answer that is right for one country would be wrong for all the others, and a classifier
+    that never reads the question could tell errors by the answer alone. Each round gives every item the option
+    that is so far the least often wrong, counted within its group first and in the whole source second.
+    """
+    near = Counter((item.group, item.gold.casefold()) for item in items)
+    far = Counter(item.gold.casefold() for item in items)
+    near_uses = Counter({key: -count for key, count in near.items()})
+    far_uses = Counter({key: -count for key, count in far.items()})
+    left = [_hashed(item.item_id, item.wrong) for item in items]
+    taken: list[list[str]] = [[] for _ in items]
+    turns = sorted(range(len(items)), key=lambda index: digest(items[index].item_id))
+    for _ in range(_ROUNDS):
+        for index in turns:
+            if not left[index]:
+                continue
+            group = items[index].group
+            best = min(
+                left[index], key=lambda option: (near_uses[group, option.casefold()], far_uses[option.casefold()])
+            )
+            left[index].remove(best)
+            taken[index].append(best)
+            near_uses[group, best.casefold()] += 1
+            far_uses[best.casefold()] += 1
+    return [item.model_copy(update={"wrong": (*taken[index], *left[index])}) for index, item in enumerate(items)]
