@@ -19,21 +19,18 @@ _WANTED = ["*.safetensors", "*.json", "*.jinja", "*.txt", "tokenizer.model"]
 
 def fetch_file(file: HubFile, folder: Path, progress: Progress) -> Path:
     """Download one published file into the folder; gives up within seconds where no hub answers."""
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
 
+    endpoint = os.environ.get("HF_ENDPOINT")
     try:
-        return Path(
-            hf_hub_download(
-                file.repository,
-                file.file,
-                local_dir=folder,
-                etag_timeout=_REACH_SECONDS,
-                endpoint=os.environ.get("HF_ENDPOINT"),
-                tqdm_class=_bar(progress),
-            )
+        # The download itself tries five times with growing pauses; this one question does not.
+        get_hf_file_metadata(hf_hub_url(file.repository, file.file, endpoint=endpoint), timeout=_REACH_SECONDS)
+        path = hf_hub_download(
+            file.repository, file.file, local_dir=folder, endpoint=endpoint, tqdm_class=_bar(progress)
         )
     except Exception as problem:  # the client lets its HTTP library's exceptions through, whichever that is
-        raise SourceUnavailableError(f"hub {file.repository}: {_first_line(problem)}") from problem
+        raise SourceUnavailableError(f"{file.repository}: {_first_line(problem)}") from problem
+    return Path(path)
 
 
 def is_hub_id(text: str) -> bool:

@@ -1,0 +1,79 @@
+"""An adapter's card, ``adapter.yaml``: what it is, what it belongs to, and the hashes of its files."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel as Model
+from pydantic import ConfigDict, Field, ValidationError
+
+from excam.fault import UserError
+
+CARD, CONFIG, WEIGHTS = "adapter.yaml", "adapter_config.json", "adapter_model.safetensors"
+_SHA256 = r"^[0-9a-f]{64}$"
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+
+
+class BaseReference(Model):
+    """The base model an adapter was trained on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    sha256: str = Field(pattern=_SHA256)
+
+
+class Card(Model):
+    """What ``adapter.yaml`` says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
+    version: str = Field(pattern=r"^[0-9]+(\.[0-9]+)*$", description="numbers with dots; the highest is the newest")
+    base: BaseReference
+    rank: int = Field(ge=1)
+    created: datetime
+    dataset: str = Field(description="identity of the training data")
+    metrics: dict[str, float] = Field(default_factory=dict, description="figures on the dev split")
+    calibration: dict[str, Any] | None = Field(default=None, description="how P(error) is calibrated")
+    sha256: str = Field(pattern=_SHA256, description="of adapter_model.safetensors")
+    config_sha256: str = Field(pattern=_SHA256, description="of adapter_config.json, which scales the weights")
+
+
+def require_files(folder: Path) -> None:
+    """Refuse a folder that is no adapter, and one with pickled weights, whichever file would be loaded."""
+    pickles = sorted(path.name for path in folder.iterdir() if path.suffix in _PICKLES)
+    if pickles:
+        raise UserError(
+            f"adapter {folder} holds {', '.join(pickles)}",
+            "save the adapter as safetensors; pickled weights are refused because loading them runs code",
+        )
+    missing = [file for file in (CONFIG, WEIGHTS) if not (folder / file).is_file()]
+    if missing:
+        raise UserError(f"adapter {folder} has no {' and no '.join(missing)}", "give the folder that peft saved")
+
+
+def read_card(folder: Path) -> Card:
+    """The card in the folder, or a fault that names each wrong field."""
+    try:
+        return Card.model_validate(yaml.safe_load((folder / CARD).read_text("utf-8")))
+    except FileNotFoundError:
+        raise UserError(f"adapter {folder} has no {CARD}", "publish it first, which writes its card") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as problem:
+        raise UserError(f"{folder / CARD} is not YAML: {problem}", "restore the adapter's folder") from problem
+    except ValidationError as problem:
+        wrong = "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in problem.errors())
+        raise UserError(f"{folder / CARD}: {wrong}", "restore the adapter's folder") from problem
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The LoRA configuration as peft wrote it."""
+    try:
+        config = json.loads((folder / CONFIG).read_text("utf-8"))
+        return {**config, "r": int(config["r"])}
+    except (ValueError, KeyError, TypeError) as problem:
+        raise UserError(f"{folder / CONFIG} is not a LoRA's configuration: {problem!r}", "restore it") from problem
