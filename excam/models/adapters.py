@@ -133,10 +133,9 @@ def _checked(folder: Path, root: Path) -> Adapter:
                 f"    found    {found}",
                 "restore the adapter's folder; a changed adapter needs a version of its own",
             )
-    if read_config(folder)["r"] != card.rank:
-        raise UserError(
-            f"{folder / CARD} says rank {card.rank}, {CONFIG} says {read_config(folder)['r']}", "restore it"
-        )
+    rank = read_config(folder)["r"]
+    if rank != card.rank:
+        raise UserError(f"{folder / CARD} says rank {card.rank}, {CONFIG} says {rank}", "restore the adapter's folder")
     return Adapter(path=folder, card=card)
 
 

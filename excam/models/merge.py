@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from excam.fault import UserError
-from excam.models.adapters import CONFIG, WEIGHTS, Adapter
+from excam.models.adapter_card import CONFIG, WEIGHTS
+from excam.models.adapters import Adapter
 from excam.models.base import BaseModel
 from excam.models.cache import MANIFEST, appearing, cache_root, digests, is_whole, only_one
 from excam.models.sources import Progress, quiet

@@ -40,10 +40,7 @@ def load_tokenizer(path: Path | str) -> Any:
             "save it once with transformers: AutoTokenizer.from_pretrained(…, use_fast=True).save_pretrained(FOLDER)",
         )
     if not tokenizer.chat_template:
-        raise UserError(
-            f"the tokenizer in {path} has no chat template",
-            "add chat_template.jinja; or use an instruction-tuned model",
-        )
+        raise UserError(f"the tokenizer in {path} has no chat template", "add one, or use an instruction-tuned model")
     return tokenizer
 
 
