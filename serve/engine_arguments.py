@@ -25,7 +25,7 @@ def engine_environment(settings: JudgeSettings) -> dict[str, str]:
 
 
 def engine_arguments(judge: Judge) -> dict[str, Any]:
-    """Arguments for vLLM's engine; ``max_lora_rank`` follows the adapter, since vLLM refuses ranks above its default."""
+    """Arguments for vLLM's engine; ``max_lora_rank`` follows the adapter, since vLLM refuses what is above it."""
     settings = judge.settings
     on_gpu = has_gpu()
     compiled = on_gpu if settings.engine.compile == "auto" else bool(settings.engine.compile)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from excam.fault import UserError
@@ -13,7 +14,6 @@ from serve.settings import JudgeSettings
 
 APPLICATION = "excam-judge"
 SPARE_CPUS = 1.0  # what reading, screening and staging need beside the judge; with less Ray Data waits for ever
-START_TIMEOUT = 1800.0
 
 
 def start_ray(address: str | None = None) -> None:
@@ -59,9 +59,17 @@ def start_judge(
 
         application, route = api_application(settings, card, http), "/"
         serve.start(http_options={"host": http["host"], "port": http["port"]})
-    serve.run(application, name=name, route_prefix=route, blocking=False, _blocking=False)
-    _wait_until_running(name, waiting)
-    return serve.get_app_handle(name), card
+    with ThreadPoolExecutor(1) as background:
+        running = background.submit(serve.run, application, name=name, route_prefix=route)
+        begun = time.monotonic()
+        while not running.done():
+            if waiting:
+                waiting(time.monotonic() - begun)
+            time.sleep(0.2)
+    try:
+        return running.result(), card
+    except RuntimeError as error:
+        raise UserError(f"the judge did not start: {error}", "set EXCAM_RAY_LOGS=1 to see the engine's own output") from error
 
 
 def _check_room(settings: JudgeSettings) -> None:
@@ -75,23 +83,3 @@ def _check_room(settings: JudgeSettings) -> None:
             "give Ray more CPUs, or lower replicas.cpus in the judge settings",
         )
 
-
-def _wait_until_running(name: str, waiting: Callable[[float], None] | None) -> None:
-    from ray import serve
-
-    begun = time.monotonic()
-    while True:
-        found = serve.status().applications[name]
-        waited = time.monotonic() - begun
-        if found.status == "RUNNING":
-            return
-        if found.status in ("DEPLOY_FAILED", "UNHEALTHY") or waited > START_TIMEOUT:
-            messages = [found.message, *(deployment.message for deployment in found.deployments.values())]
-            serve.delete(name, _blocking=False)
-            raise UserError(
-                f"the judge did not start: {' '.join(message for message in messages if message)[:2000]}",
-                "set EXCAM_RAY_LOGS=1 to see the engine's own output",
-            )
-        if waiting:
-            waiting(waited)
-        time.sleep(0.5)

@@ -1,0 +1,76 @@
+"""The ``excam`` command. Commands are loaded when they are called, so that help answers at once and needs nothing."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from excam.fault import UserError
+
+COMMANDS = {
+    "score": "Judge the pairs in Parquet logs and keep the verdicts in a store.",
+    "rescore": "Judge everything in the store again with another judge; old verdicts stay.",
+    "trends": "Error rates over time by country, language, type, severity, model or app.",
+    "worst": "List the gravest reports.",
+    "show": "Show one pair with its errors marked in the text.",
+    "dead-letters": "List, show and replay records that could not be judged.",
+    "judge": "Tell who the judge is, try it on a pair, or serve it over HTTP.",
+    "judges": "List the judges whose verdicts are in the store.",
+    "runs": "List the runs that wrote to the store.",
+    "store": "Create, describe, compact or snapshot a store.",
+    "models": "List, fetch and describe base models.",
+    "gate": "Train and measure the gate that keeps ordinary traffic from the judge.",
+    "dataset": "Build ExCAM40k, the data the judge is trained and measured on.",
+    "sample": "Write the bundled sample log to a Parquet file.",
+}
+
+
+class LazyGroup(click.Group):
+    """Knows every command's name and one line of help; imports a command's module only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"excam.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except ImportError as error:
+            missing = error.name or str(error)
+            raise click.ClickException(
+                f"`excam {args[0]}` needs the package {missing}, which is not installed.\n"
+                "  fix: pip install 'excam[cpu]' (or excam[gpu] on a machine with a GPU)"
+            ) from error
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="excam")
+def cli() -> None:
+    """Find cultural errors in your chatbot's traffic.
+
+    Start with `excam score LOGS --store URL`, then ask `excam trends --by country`.
+    """
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line; a user's mistake prints what is wrong and how to mend it, and ends with status 2."""
+    try:
+        return cli.main(args=arguments, prog_name="excam", standalone_mode=True)
+    except UserError as error:
+        click.echo(f"excam: {error}", err=True)
+        sys.exit(2)

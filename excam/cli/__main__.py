@@ -1,0 +1,5 @@
+"""``python -m excam.cli`` is ``excam``."""
+
+from excam.cli import main
+
+main()

@@ -1,0 +1,60 @@
+"""The progress display of a run: what it waits for, how far it is, how fast it goes, what it has found."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from pipelines.batch import Planned
+    from pipelines.progress import Tally
+
+
+class RunDisplay:
+    """Shows a run on the terminal (on stderr, so that output can be piped); says nothing when quiet."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TextColumn("{task.fields[found]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True, quiet=quiet),
+            transient=True,
+        )
+        self._task = self._progress.add_task("looking at the logs", total=None, rate="", found="")
+        self._begun = 0.0
+
+    def __enter__(self) -> RunDisplay:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+        if kind is KeyboardInterrupt:
+            self._progress.console.print("Stopped. What was judged is kept; the next run goes on from here.")
+
+    def planned(self, plan: Planned) -> None:
+        done = f", {plan.files_done} already judged" if plan.files_done else ""
+        self._progress.console.print(f"{plan.files} files{done}; {plan.rows:,} rows to do")
+        self._progress.update(self._task, total=plan.rows, description="starting the judge")
+
+    def waiting(self, seconds: float) -> None:
+        self._progress.update(self._task, description=f"starting the judge ({seconds:.0f} s)")
+
+    def watch(self, tally: Tally) -> None:
+        self._begun = self._begun or time.monotonic()
+        rate = tally.judged / max(0.5, time.monotonic() - self._begun)
+        found = f"{tally.errors} errors, {tally.dead_letters} dead letters"
+        self._progress.update(
+            self._task, completed=tally.rows, description="judging", rate=f"{rate:.1f} pairs/s", found=found
+        )

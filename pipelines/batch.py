@@ -1,0 +1,106 @@
+"""``excam score``: judge Parquet logs. Files done are left alone: the same command every night judges what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from excam.mapping import RecordMapping
+from excam.outcome import outcome_table
+from excam.store import LedgerUnit, Store
+from pipelines.caps import capped_sampling
+from pipelines.files import BrokenFile, LogFile, find_logs, inspect
+from pipelines.progress import Tally, Watcher
+from pipelines.screen import dead_letter
+from pipelines.session import Session, session
+from pipelines.units import Sampling, Section, pending_rows, sections_of, unit_fingerprint, unit_rows_of
+from serve.settings import JudgeSettings
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """What a user may choose about a batch run besides the judge."""
+
+    mapping: RecordMapping = field(default_factory=RecordMapping)
+    share: float = 1.0
+    cap_per_country: int | None = None
+    gate: bool = True
+    wait: float = 0.0
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What there is to do, said before the first pair is judged."""
+
+    files: int
+    files_done: int
+    broken: tuple[BrokenFile, ...]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What a run did."""
+
+    run_id: str
+    judge_version: str
+    tuned: bool
+    planned: Planned
+    tally: Tally
+
+
+def score_logs(
+    places: Sequence[str],
+    store_url: str,
+    settings: JudgeSettings,
+    options: ScoreOptions | None = None,
+    *,
+    planned: Callable[[Planned], None] | None = None,
+    waiting: Callable[[float], None] | None = None,
+    watch: Watcher | None = None,
+) -> Scored:
+    """Judge every pair in the logs that this judge has not judged yet; the callbacks feed a progress display."""
+    options = options or ScoreOptions()
+    uris = find_logs(places)
+    arguments = {"logs": list(places), "share": options.share, "cap_per_country": options.cap_per_country}
+    with session(store_url, settings, "score", arguments, options.wait) as run:
+        with ThreadPoolExecutor(8) as readers:
+            inspected = list(readers.map(inspect, uris))
+        files = [file for file in inspected if isinstance(file, LogFile)]
+        broken = tuple(file for file in inspected if isinstance(file, BrokenFile))
+        _bury(run, broken)
+        sections = plan_sections(run.store, run.card.judge_version, files, options)
+        left = {section.uri for section in sections}
+        plan = Planned(len(uris), len(files) - len(left), broken, pending_rows(sections))
+        if planned:
+            planned(plan)
+        run.run(sections, options.mapping, gate=options.gate, watch=watch, waiting=waiting)
+        run.tally += Tally(dead_letters=len(broken))
+    return Scored(run.run_id, run.card.judge_version, run.card.tuned, plan, run.tally)
+
+
+def plan_sections(store: Store, judge_version: str, files: Sequence[LogFile], options: ScoreOptions) -> list[Section]:
+    """The row groups with rows that are in no commit of this judge yet."""
+    sections = []
+    for file in files:
+        sampling = Sampling(options.share)
+        if options.cap_per_country is not None:
+            sampling = capped_sampling(file, options.mapping, options.share, options.cap_per_country)
+        unit_rows = unit_rows_of(file, options.share)
+        fingerprint = unit_fingerprint(file, unit_rows, sampling)
+        done = store.done_parts(file.uri, fingerprint, judge_version)
+        sections.extend(sections_of(file, fingerprint, unit_rows, done, sampling))
+    return sections
+
+
+def _bury(run: Session, broken: Sequence[BrokenFile]) -> None:
+    """A file that cannot be opened is one dead letter; it is tried again when it has changed."""
+    for file in broken:
+        version = run.card.judge_version
+        if run.store.done_parts(file.uri, file.fingerprint, version):
+            continue
+        letter = dead_letter("read", "unreadable_file", f"{file.uri}: {file.reason}", None)
+        row = {"source": file.uri, "part": 0, "row": 0, **letter}
+        unit = LedgerUnit(source=file.uri, part=0, fingerprint=file.fingerprint, state="done", detail=file.reason)
+        run.store.commit(run.lease, run.run_id, version, [outcome_table([row])], [unit])

@@ -1,0 +1,113 @@
+"""Find Parquet logs wherever they lie: a file, a folder or a glob, on a disk or any Arrow or fsspec file system."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from excam.fault import UserError
+
+WILDCARD = re.compile(r"[*?\[]")
+SUFFIXES = (".parquet", ".pq")
+ARROW_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "abfs")
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """One log file as it stood when the run was planned; ``fingerprint`` changes when its content does."""
+
+    uri: str
+    fingerprint: str
+    rows: tuple[int, ...]
+    bytes_per_row: float
+
+
+@dataclass(frozen=True)
+class BrokenFile:
+    """A file that is no readable Parquet: it becomes a dead letter, and the run goes on."""
+
+    uri: str
+    fingerprint: str
+    reason: str
+
+
+def open_filesystem(uri: str) -> tuple[pafs.FileSystem, str]:
+    """The file system of a path or URI and the path inside it; Arrow's own where it has one, else fsspec's."""
+    scheme = uri.split("://", 1)[0] if "://" in uri else "file"
+    try:
+        if "://" not in uri:
+            return pafs.LocalFileSystem(), uri
+        if scheme in ARROW_SCHEMES:
+            found: tuple[pafs.FileSystem, str] = pafs.FileSystem.from_uri(uri)
+            return found
+        import fsspec
+
+        filesystem, path = fsspec.core.url_to_fs(uri)
+        return pafs.PyFileSystem(pafs.FSSpecHandler(filesystem)), path
+    except (ImportError, ValueError, OSError, pa.ArrowException) as error:
+        fix = "give a local path, or install the fsspec package for this scheme (s3fs, gcsfs, adlfs …)"
+        raise UserError(f"cannot open {uri}: {error}", fix) from error
+
+
+def find_logs(places: Iterable[str]) -> list[str]:
+    """Every Parquet file the user named, each once, in a stable order; local paths become absolute."""
+    found: dict[str, None] = {}
+    for place in places:
+        matches = _matches(place if "://" in place else os.path.abspath(place))
+        if not matches:
+            raise UserError(f"no Parquet file at {place}", "name a .parquet file, a folder that holds some, or a glob")
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+def _matches(place: str) -> list[str]:
+    from fsspec.implementations.arrow import ArrowFSWrapper
+
+    filesystem, path = open_filesystem(place)
+    prefix = place.removesuffix(path) if place.endswith(path) else f"{place.split('://', 1)[0]}://"
+    listing = ArrowFSWrapper(filesystem)
+    if WILDCARD.search(path):
+        names = [name for name in listing.glob(path) if listing.isfile(name)]
+    elif listing.isfile(path):
+        names = [path]
+    elif listing.isdir(path):
+        inside = len(path.rstrip("/"))
+        names = [name for name in listing.find(path) if name.endswith(SUFFIXES) and not _hidden(name[inside:])]
+    else:
+        names = []
+    return [f"{prefix}{name}" for name in sorted(names)]
+
+
+def _hidden(name: str) -> bool:
+    """Files that writers leave beside the data, such as _temporary/… and .part.crc."""
+    return any(part.startswith((".", "_")) for part in name.split("/") if part)
+
+
+def inspect(uri: str) -> LogFile | BrokenFile:
+    """Read a file's footer: how many rows in which groups, and a fingerprint of size, time and footer."""
+    filesystem, path = open_filesystem(uri)
+    info = filesystem.get_file_info(path)
+    stamp = f"{info.size}:{info.mtime_ns}"
+    try:
+        with filesystem.open_input_file(path) as stream:
+            metadata = pq.ParquetFile(stream).metadata
+            stream.seek(max(0, info.size - metadata.serialized_size - 8))
+            footer = stream.read()
+    except (OSError, pa.ArrowException) as error:
+        return BrokenFile(uri, hashlib.sha256(stamp.encode()).hexdigest()[:16], plain(error))
+    fingerprint = hashlib.sha256(stamp.encode() + footer).hexdigest()[:16]
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    size = sum(group.total_byte_size for group in groups)
+    return LogFile(uri, fingerprint, tuple(group.num_rows for group in groups), size / max(1, metadata.num_rows))
+
+
+def plain(error: BaseException) -> str:
+    """An exception as one line a person can read: its kind and the first line of what it says."""
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"

@@ -1,0 +1,124 @@
+"""The stage between Ray Data and Ray Serve: bounded requests in flight, patient retries, dead letters for the rest.
+
+A replica or engine that dies costs a retry and never the run. What fails for another reason fails for its pairs
+alone: a call is split until the pair at fault stands by itself, and that one becomes a dead letter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ray.exceptions import RayActorError, RayTaskError
+from ray.serve.exceptions import BackPressureError
+
+from excam.judgement import JudgeFailure, Judgement, error_rows
+from excam.outcome import Kind
+from pipelines.files import plain
+from pipelines.read import record_json
+from pipelines.screen import Row, dead_letter
+
+CHUNK = 16  # pairs a call: enough to make the call's cost vanish, few enough to spread over replicas
+CALL_TIMEOUT = 180.0  # while no replica lives a call waits in the handle without an error
+PATIENCE = 900.0  # how long recoverable failures are retried before pairs go to the dead letters
+REMEMBERED = 20_000
+
+# A dead replica, a full queue, or no answer in time: the pair is not at fault and another try may well succeed.
+# An engine that died inside a living replica arrives as a RayTaskError caused by EngineDeadError.
+RECOVERABLE = (RayActorError, BackPressureError, asyncio.TimeoutError, ConnectionError)
+
+
+def recoverable(error: BaseException) -> bool:
+    """Whether to try again: the judge was unwell, as opposed to a pair it cannot take."""
+    if isinstance(error, RECOVERABLE):
+        return True
+    if not isinstance(error, RayTaskError):
+        return False
+    return isinstance(error.cause, RECOVERABLE) or type(error.cause).__name__ == "EngineDeadError"
+
+
+class JudgeCaller:
+    """Judges the pending rows of a unit through a Serve handle, many units at once within one bound."""
+
+    def __init__(self, handle: Any, judge_version: str, in_flight: int) -> None:
+        self._handle = handle
+        self._judge_version = judge_version
+        self._slots = asyncio.Semaphore(in_flight)
+        self._recent: OrderedDict[str, asyncio.Future[Judgement | JudgeFailure]] = OrderedDict()
+        self.retries = 0
+
+    async def judge_rows(self, rows: list[Row]) -> None:
+        """Turn every pending row into a verdict or a dead letter, in place; a text met before is not asked again."""
+        pending = [row for row in rows if row["kind"] == Kind.PENDING.value]
+        fresh = {row["content_hash"]: row for row in reversed(pending) if row["content_hash"] not in self._recent}
+        for text in fresh:
+            self._recent[text] = asyncio.get_running_loop().create_future()
+        answers = {row["content_hash"]: self._recent[row["content_hash"]] for row in pending}
+        asked = list(fresh.values())
+        chunks = [asked[start : start + CHUNK] for start in range(0, len(asked), CHUNK)]
+        await asyncio.gather(*(self._ask(chunk, answers) for chunk in chunks))
+        for row in pending:
+            answer = await answers[row["content_hash"]]
+            self._settle(row, answer, reused=fresh.get(row["content_hash"]) is not row)
+        while len(self._recent) > REMEMBERED:
+            self._recent.popitem(last=False)
+
+    async def _ask(self, rows: Sequence[Row], answers: Mapping[str, asyncio.Future[Judgement | JudgeFailure]]) -> None:
+        for row, answer in zip(rows, await self._answers(rows), strict=True):
+            answers[row["content_hash"]].set_result(answer)
+            if isinstance(answer, JudgeFailure):
+                self._recent.pop(row["content_hash"], None)
+
+    async def _answers(self, rows: Sequence[Row]) -> list[Judgement | JudgeFailure]:
+        async with self._slots:
+            answer = await self._call([(row["instruction"], row["output"]) for row in rows])
+        if not isinstance(answer, JudgeFailure):
+            return answer
+        if len(rows) == 1 or answer.reason == "judge_unreachable":
+            return [answer] * len(rows)
+        half = len(rows) // 2
+        return [*await self._answers(rows[:half]), *await self._answers(rows[half:])]
+
+    async def _call(self, pairs: list[tuple[str, str]]) -> list[Judgement | JudgeFailure] | JudgeFailure:
+        deadline = asyncio.get_running_loop().time() + PATIENCE
+        delay = 0.5
+        while True:
+            try:
+                answer: list[Judgement | JudgeFailure] = await asyncio.wait_for(
+                    self._handle.judge_batch.remote(pairs), CALL_TIMEOUT
+                )
+                return answer
+            except Exception as error:  # noqa: BLE001 - whatever the judge throws must end as data, not end the run
+                if not recoverable(error):
+                    return JudgeFailure("judge_error", plain(error))
+                if asyncio.get_running_loop().time() > deadline:
+                    return JudgeFailure("judge_unreachable", f"no answer within {PATIENCE:.0f} s: {plain(error)}")
+            self.retries += 1
+            await asyncio.sleep(delay * random.uniform(0.5, 1.5))
+            delay = min(2 * delay, 15.0)
+
+    def _settle(self, row: Row, answer: Judgement | JudgeFailure, *, reused: bool) -> None:
+        if isinstance(answer, JudgeFailure):
+            record = {key: row[key] for key in ("pair_id", "instruction", "output", "logged_at", "country", "app")}
+            record |= {"model": row["model"], "metadata": row["metadata"], "language": row["language"]}
+            row.update(dead_letter("judge", answer.reason, answer.detail, record_json(record)))
+            return
+        row.update(
+            kind=Kind.VERDICT.value,
+            judge_version=self._judge_version,
+            status=answer.status.value,
+            score=answer.score,
+            p_error=answer.p_error,
+            p_report=answer.p_report,
+            report=answer.report,
+            errors=error_rows(answer.report, row["instruction"], row["output"]),
+            judged_at=datetime.now(UTC),
+            gated=False,
+            reused=reused,
+            guided=answer.guided,
+            truncated=answer.truncated,
+        )

@@ -1,0 +1,45 @@
+"""What a run has done so far, counted where it happens and shown where a person looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import ray
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of a run: rows read, pairs the engine judged, and what came of them."""
+
+    rows: int = 0
+    judged: int = 0
+    errors: int = 0
+    not_applicable: int = 0
+    reused: int = 0
+    dead_letters: int = 0
+    skipped: int = 0
+    retries: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Tally)))
+
+
+class TallyKeeper:
+    """Adds up what the stages report; lives in an actor of its own, so that the driver can look at any time."""
+
+    def __init__(self) -> None:
+        self._total = Tally()
+
+    def add(self, tally: Tally) -> None:
+        self._total += tally
+
+    def total(self) -> Tally:
+        return self._total
+
+
+Watcher = Callable[[Tally], None]
+
+
+def start_tally() -> ray.actor.ActorHandle:
+    return ray.remote(num_cpus=0, max_restarts=-1)(TallyKeeper).remote()

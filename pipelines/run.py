@@ -1,0 +1,137 @@
+"""One run: sections in, outcomes committed. The same for a log, for the store rescored, and for dead letters replayed.
+
+The commit contract: (1) workers stage a unit's outcomes as Parquet; (2) the driver commits staged units and their
+ledger rows in one transaction; (3) only then are the staged files removed. A crash before (2) loses staged files that
+nothing refers to, a crash after it finds the units in the ledger.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import ray
+from ray.data import ActorPoolStrategy, DataContext
+
+from excam.store import Committed, Lease, LedgerUnit, Store
+from pipelines.files import open_filesystem
+from pipelines.progress import Tally, Watcher
+from pipelines.stages import Batch, JudgeAndStage, ReadAndScreen, RunPlan, batch_of
+from pipelines.units import Section
+
+COMMIT_ROWS = 4_000
+COMMIT_SECONDS = 5.0
+WAVE_SECTIONS = 2_000  # sections planned into one execution, so that the driver's memory does not grow with the input
+UNITS_AT_ONCE = 8
+TASK_CPUS = 0.25
+
+
+def run_sections(
+    store: Store, lease: Lease, plan: RunPlan, sections: Sequence[Section], watch: Watcher | None = None
+) -> Tally:
+    """Read, screen, judge and commit every section; what is committed stays, whatever happens to the rest."""
+    writer = _Committer(store, lease, plan)
+    with _watching(plan, writer, watch):
+        try:
+            for start in range(0, len(sections), WAVE_SECTIONS):
+                for unit in _judged_units(plan, sections[start : start + WAVE_SECTIONS]):
+                    writer.add(unit)
+        finally:
+            writer.flush()
+    total: Tally = ray.get(plan.tally.total.remote())
+    return total
+
+
+def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[str, Any]]:
+    context = DataContext.get_current()
+    context.enable_progress_bars = False
+    context.target_max_block_size = 1  # every unit is a block of its own: it moves on as soon as it is read or judged
+    context.retried_io_errors = [*context.retried_io_errors]
+    items = [{"section": section} for section in sections]
+    judged = (
+        ray.data.from_items(items, override_num_blocks=len(items))
+        .map_batches(
+            ReadAndScreen,
+            fn_constructor_args=(plan,),
+            batch_size=1,
+            compute=ActorPoolStrategy(size=1, max_tasks_in_flight_per_actor=2),
+            num_cpus=TASK_CPUS,
+        )
+        .map_batches(
+            JudgeAndStage,
+            fn_constructor_args=(plan,),
+            batch_size=1,
+            compute=ActorPoolStrategy(size=1, max_tasks_in_flight_per_actor=2 * UNITS_AT_ONCE),
+            max_concurrency=UNITS_AT_ONCE,
+            num_cpus=TASK_CPUS,
+        )
+    )
+    yield from judged.iter_rows()
+
+
+class _Committer:
+    """Gathers staged units and commits them together: often enough to lose little, seldom enough to cost little."""
+
+    def __init__(self, store: Store, lease: Lease, plan: RunPlan) -> None:
+        self._store = store
+        self._lease = lease
+        self._plan = plan
+        self._units: list[dict[str, Any]] = []
+        self._last = time.monotonic()
+        self.committed = Committed()
+
+    def add(self, unit: dict[str, Any]) -> None:
+        self._units.append(unit)
+        rows = sum(held["outcomes"] for held in self._units)
+        if rows >= COMMIT_ROWS or time.monotonic() - self._last >= COMMIT_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        units, self._units = self._units, []
+        self._last = time.monotonic()
+        if not units:
+            return
+        staged = [unit["staged"] for unit in units if unit["staged"]]
+        ledger = [
+            LedgerUnit(
+                source=unit["source"],
+                part=unit["part"],
+                fingerprint=unit["fingerprint"],
+                rows_total=unit["total"],
+                rows_skipped=unit["skipped"],
+                state="done",
+            )
+            for unit in units
+        ]
+        plan = self._plan
+        self._store.commit(self._lease, plan.run_id, plan.judge_version, staged, ledger)
+        for path in staged:
+            filesystem, name = open_filesystem(path)
+            filesystem.delete_file(name)
+
+
+@contextmanager
+def _watching(plan: RunPlan, writer: _Committer, watch: Watcher | None) -> Iterator[None]:
+    """Show the tally twice a second from a thread of its own, since the driver waits for units most of the time."""
+    if watch is None:
+        yield
+        return
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.5):
+            watch(ray.get(plan.tally.total.remote()))
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+        watch(ray.get(plan.tally.total.remote()))
+
+

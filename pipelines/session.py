@@ -1,0 +1,88 @@
+"""What every run needs around it: the store's lease, the judge up and registered, a run on record, and a clean end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import ray
+
+from excam.judge_card import JudgeCard
+from excam.mapping import RecordMapping
+from excam.store import Lease, Store
+from pipelines.progress import Tally, Watcher, start_tally
+from pipelines.run import run_sections
+from pipelines.stages import RunPlan
+from pipelines.units import Section
+from serve.settings import JudgeSettings
+from serve.start import start_judge
+
+
+@dataclass
+class Session:
+    """A run under way: it holds the lease and the judge, and knows how to put sections through."""
+
+    store: Store
+    lease: Lease
+    card: JudgeCard
+    run_id: str
+    settings: JudgeSettings
+    tally: Tally
+    state: str = "done"
+
+    def run(
+        self,
+        sections: Sequence[Section],
+        mapping: RecordMapping,
+        *,
+        gate: bool,
+        watch: Watcher | None = None,
+        waiting: Callable[[float], None] | None = None,
+    ) -> None:
+        """Judge the sections; the judge is started only when there is something for it to do."""
+        if not sections:
+            return
+        handle, _ = start_judge(self.settings, waiting=waiting)
+        version = self.card.judge_version
+        plan = RunPlan(
+            store_url=str(self.store.url),
+            staging=self.store.staging,
+            run_id=self.run_id,
+            judge_version=version,
+            mapping=mapping,
+            gate=gate,
+            judge=handle,
+            tally=start_tally(),
+            known=ray.put(self.store.known_hashes(version)),
+            in_flight=self.settings.replicas.max * self.settings.replicas.max_ongoing_requests,
+        )
+        self.tally += run_sections(self.store, self.lease, plan, sections, watch)
+
+
+@contextmanager
+def session(
+    store_url: str, settings: JudgeSettings, kind: str, arguments: Mapping[str, Any], wait: float = 0.0
+) -> Iterator[Session]:
+    """Open the store for one run. Ctrl-C ends it as *stopped*, an exception as *failed*; what is committed stays."""
+    from serve.identity import prepare
+
+    card = prepare(settings).card
+    with Store.open(store_url) as store, store.lease(kind, wait=wait) as lease:
+        store.register_judge(card)
+        run_id = store.start_run(lease, kind, card.judge_version, dict(arguments))
+        current = Session(store, lease, card, run_id, settings, Tally())
+        state = "failed"
+        try:
+            yield current
+            state = "done"
+        except KeyboardInterrupt:
+            state = "stopped"
+            raise
+        finally:
+            store.end_run(lease, run_id, state, asdict(current.tally))
+            store.clear_staging(run_id)
+
+
+

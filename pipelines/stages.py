@@ -1,0 +1,115 @@
+"""The stages as Ray Data runs them. A row of the dataset is a unit; its outcomes travel inside it as Arrow bytes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+import ray
+
+from excam.mapping import RecordMapping
+from excam.outcome import Kind, outcome_table
+from excam.report import Status
+from pipelines.files import open_filesystem
+from pipelines.judging import JudgeCaller
+from pipelines.progress import Tally
+from pipelines.read import read_units
+from pipelines.screen import screen_unit
+from pipelines.seen import take_stored_verdicts
+from pipelines.units import Section
+
+Batch = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What every stage of one run needs to know; it is sent to the workers once."""
+
+    store_url: str
+    staging: str
+    run_id: str
+    judge_version: str
+    mapping: RecordMapping
+    gate: bool
+    judge: Any
+    tally: Any
+    known: Any
+    in_flight: int
+
+
+def batch_of(**columns: Any) -> Batch:
+    """A dataset row with one value a column; Python objects travel as they are."""
+    batch = {}
+    for name, value in columns.items():
+        batch[name] = np.empty(1, dtype=object)
+        batch[name][0] = value
+    return batch
+
+
+class ReadAndScreen:
+    """Reads a section and gives out its units, screened; texts judged before leave with their stored verdict."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self._plan = plan
+
+    def __call__(self, batch: Batch) -> Iterator[Batch]:
+        section: Section = batch["section"][0]
+        plan = self._plan
+        known = ray.get(plan.known)
+        for unit in read_units(section):
+            rows, skipped = screen_unit(unit, section.uri, plan.mapping, section.sampling, gate=plan.gate)
+            take_stored_verdicts(rows, known, plan.store_url, plan.judge_version)
+            yield batch_of(section=section, part=unit.part, total=unit.rows, skipped=skipped, rows=rows)
+
+
+class JudgeAndStage:
+    """Judges a unit's pending rows and writes all its outcomes as one staged Parquet file for the driver to commit."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self._plan = plan
+        self._caller = JudgeCaller(plan.judge, plan.judge_version, plan.in_flight)
+        self._filesystem, self._folder = open_filesystem(f"{plan.staging}/{plan.run_id}")
+        self._filesystem.create_dir(self._folder, recursive=True)
+
+    async def __call__(self, batch: Batch) -> Batch:
+        section: Section = batch["section"][0]
+        rows: list[dict[str, Any]] = batch["rows"][0]
+        await self._caller.judge_rows(rows)
+        self._plan.tally.add.remote(tally_of(rows, int(batch["skipped"][0]), self._caller.retries))
+        self._caller.retries = 0
+        return batch_of(
+            source=section.uri,
+            fingerprint=section.fingerprint,
+            part=int(batch["part"][0]),
+            total=int(batch["total"][0]),
+            skipped=int(batch["skipped"][0]),
+            outcomes=len(rows),
+            staged=self._write(outcome_table(rows)) if rows else "",
+        )
+
+    def _write(self, table: pa.Table) -> str:
+        name = f"{uuid.uuid4().hex}.parquet"
+        with self._filesystem.open_output_stream(f"{self._folder}/{name}") as stream:
+            pq.write_table(table, stream, compression="zstd")
+        return f"{self._plan.staging}/{self._plan.run_id}/{name}"
+
+
+def tally_of(rows: list[dict[str, Any]], skipped: int, retries: int) -> Tally:
+    """What a unit adds to the progress bar."""
+    verdicts = [row for row in rows if row["kind"] == Kind.VERDICT.value]
+    return Tally(
+        rows=len(rows) + skipped,
+        judged=sum(not row.get("gated") and not row.get("reused") for row in verdicts),
+        errors=sum(row["status"] == Status.ERROR.value for row in verdicts),
+        not_applicable=sum(row["status"] == Status.NOT_APPLICABLE.value for row in verdicts),
+        reused=sum(bool(row.get("reused")) for row in verdicts),
+        dead_letters=len(rows) - len(verdicts),
+        skipped=skipped,
+        retries=retries,
+    )
