@@ -1,0 +1,66 @@
+"""The logged pair: its time, its identity, its place in a sample."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from excam.pair import LoggedPair, content_hash, parse_time, sample_position
+
+MOMENT = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+SECONDS = int(MOMENT.timestamp())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        MOMENT,
+        MOMENT.replace(tzinfo=None),
+        MOMENT.astimezone(timezone(timedelta(hours=7))),
+        "2026-03-01T12:30:00Z",
+        "2026-03-01 19:30:00+07:00",
+        SECONDS,
+        str(SECONDS),
+        SECONDS * 1_000,
+        SECONDS * 1_000_000,
+        SECONDS * 1_000_000_000,
+    ],
+)
+def test_every_usual_way_to_write_a_time_is_the_same_moment(value: Any) -> None:
+    assert parse_time(value) == MOMENT
+
+
+@pytest.mark.parametrize("value", ["yesterday", "", True, None, [], float("nan"), -1, "0001-01-01", "9999-12-31", 1e300])
+def test_what_is_no_time_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"time|outside|isoformat"):
+        parse_time(value)
+
+
+@given(st.text(), st.text(), st.text(), st.text())
+def test_two_pairs_have_one_hash_only_if_their_texts_agree(a: str, b: str, c: str, d: str) -> None:
+    assert (content_hash(a, b) == content_hash(c, d)) == ((a, b) == (c, d))
+
+
+def test_moving_text_between_the_halves_changes_the_hash() -> None:
+    assert content_hash("ab", "c") != content_hash("a", "bc")
+
+
+def test_a_sample_holds_about_its_share_and_grows_without_losing_members() -> None:
+    ids = [f"pair-{number}" for number in range(20_000)]
+    small = {each for each in ids if sample_position(each) < 0.05}
+    large = {each for each in ids if sample_position(each) < 0.2}
+    assert small < large
+    assert 0.045 < len(small) / len(ids) < 0.055
+
+
+@pytest.mark.parametrize("field", ["instruction", "output"])
+def test_an_empty_half_is_refused_by_name(field: str) -> None:
+    texts = {"instruction": "q", "output": "a", field: " \n"}
+    with pytest.raises(ValidationError) as refused:
+        LoggedPair(pair_id="1", logged_at=MOMENT, **texts)  # type: ignore[arg-type]
+    assert refused.value.errors()[0]["loc"] == (field,)

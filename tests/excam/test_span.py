@@ -1,0 +1,55 @@
+"""Spans are found where they stand, however nearly the judge quoted them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from excam.report import CulturalError, Location, Severity
+from excam.span import LocatedSpan, locate
+
+TEXT = "In Bali, Galungan is  celebrated\nevery ten years with fireworks."
+
+
+def error(span: str, location: Location = Location.OUTPUT) -> CulturalError:
+    return CulturalError(severity=Severity.MINOR, type="t", location=location, span=span, explanation="e")
+
+
+@pytest.mark.parametrize(
+    ("span", "quoted", "how"),
+    [
+        ("every ten years", "every ten years", "exact"),
+        ("IS CELEBRATED every", "is  celebrated\nevery", "loose"),
+        ("Galungann is celebrated every ten year", "Galungan is  celebrated\nevery ten year", "fuzzy"),
+    ],
+)
+def test_a_span_is_found_exactly_then_loosely_then_fuzzily(span: str, quoted: str, how: str) -> None:
+    place = locate(error(span), "What is Galungan?", TEXT)
+    assert place.how == how
+    assert TEXT[place.start : place.end].strip() == quoted
+
+
+def test_a_span_that_is_nowhere_is_marked_as_not_found() -> None:
+    assert locate(error("Songkran water fights"), "q", TEXT) == LocatedSpan(Location.OUTPUT, -1, -1, "not_found")
+
+
+def test_a_span_in_the_other_half_is_found_there() -> None:
+    place = locate(error("What is Galungan", Location.OUTPUT), "What is Galungan?", "A feast.")
+    assert (place.location, place.start, place.how) == (Location.INSTRUCTION, 0, "exact")
+
+
+def test_the_stated_half_comes_first_when_both_hold_the_span() -> None:
+    assert locate(error("tea", Location.INSTRUCTION), "tea", "tea").location is Location.INSTRUCTION
+
+
+@given(st.text(min_size=1), st.text(), st.text())
+def test_offsets_always_lie_inside_the_text(span: str, instruction: str, output: str) -> None:
+    place = locate(error(span), instruction, output)
+    text = instruction if place.location is Location.INSTRUCTION else output
+    assert place.how == "not_found" or 0 <= place.start < place.end <= len(text)
+
+
+def test_a_huge_text_is_searched_in_bounded_time() -> None:
+    place = locate(error("a phrase that is not there at all"), "", "lorem ipsum dolor " * 120_000)
+    assert place.how == "not_found"
