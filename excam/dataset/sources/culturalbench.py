@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, Field, model_validator
 
+from excam.country import normalise
 from excam.dataset.item import BadRecord, Item, Task
 from excam.dataset.sources.ordering import show
-from excam.dataset.sources.places import country_code
 from excam.dataset.sources.records import Row, Words, read_rows
 from excam.dataset.sources.same_answer import plain
 from excam.dataset.sources.source import Source
@@ -24,7 +24,7 @@ from excam.dataset.sources.source import Source
 NAME = "culturalbench"
 _JUDGEMENT = re.compile(r".*?Question:\s*(?P<question>.*)\sAnswer:\s*(?P<option>.*)\Z", re.DOTALL)
 _ABOUT_OPTIONS = re.compile(
-    r"\b(all|none|neither|both|any) (of|are|the)\b.*\b(above|these|options|answers)\b|^\(?i+\)", re.I
+    r"\b(all|none|neither|both|any) (of|are|the)\b.*\b(above|these|options|answers)\b|^\(?i+\)|^none$", re.I
 )
 
 
@@ -105,7 +105,7 @@ def _item(question_id: str, question: _Question) -> Item | BadRecord:
     wrong = {
         plain(found.option): found.option for found in alone if not found.true and plain(found.option) not in truths
     }
-    country = country_code(first.country)
+    country = normalise(first.country)
     if country is None:
         return _bad(question.place, f"country: {first.country!r} is not a country")
     if not right or not wrong:

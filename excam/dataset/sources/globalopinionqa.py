@@ -15,10 +15,11 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
+from excam.country import normalise
 from excam.dataset.item import BadRecord, Item, Task
 from excam.dataset.sources.grouping import digest
 from excam.dataset.sources.ordering import spread
-from excam.dataset.sources.places import country_code, country_name
+from excam.dataset.sources.places import home
 from excam.dataset.sources.records import Row, Words, read_rows
 from excam.dataset.sources.source import Source
 
@@ -28,6 +29,7 @@ _NO_OPINION = re.compile(
     r"\b(dk|don['’]?t know|refused|no answer|missing|not available|not applicable|not asked|unknown)\b", re.I
 )
 _NOT_OFFERED = re.compile(r"\b(vol\.?|do not read|only if volunteered)\b", re.I)
+_PARTS = ("Northern Ireland",)
 _SURVEY_COUNTRY = re.compile(r"\(survey (?:country|public)\)", re.I)
 
 
@@ -86,14 +88,14 @@ def _bad(place: str, reason: str) -> BadRecord:
 
 
 def _item(place: str, survey: Survey, named: str, shares: list[float]) -> Item | BadRecord:
-    country = country_code(named)
+    country = normalise(named)
     if country is None:
         return _bad(place, f"country: {named!r} is not a country")
     if len(shares) != len(survey.options):
         return _bad(place, f"distribution: {len(shares)} shares for {len(survey.options)} options")
     if any(not 0 <= share <= 1.001 for share in shares) or not math.isclose(sum(shares), 1, abs_tol=0.05):
         return _bad(place, f"distribution: shares add up to {sum(shares):.2f}, not to 1")
-    home = named if named in ("Northern Ireland",) else country_name(country)
+    place_name = named if named in _PARTS else home(country)
     found = sorted(zip(survey.options, shares, strict=True), key=lambda pair: (-pair[1], pair[0]))
     if _NO_OPINION.search(found[0][0]) or _NOT_OFFERED.search(found[0][0]):
         return _bad(place, "left out: most people gave no opinion or an answer that was not offered")
@@ -103,9 +105,9 @@ def _item(place: str, survey: Survey, named: str, shares: list[float]) -> Item |
     (gold, lead), second = offered[0], found[1][1]
     if lead - second < LEAST_LEAD:
         return _bad(place, "left out: a tie or near-tie between the most common answers")
-    told = {text: _SURVEY_COUNTRY.sub(home, text).strip() for text, _ in offered}
+    told = {text: _SURVEY_COUNTRY.sub(place_name, text).strip() for text, _ in offered}
     wrong = tuple(told[text] for text, share in offered[1:] if lead - share >= LEAST_LEAD and told[text] != told[gold])
-    question = _SURVEY_COUNTRY.sub(home, survey.question)
+    question = _SURVEY_COUNTRY.sub(place_name, survey.question)
     return Item(
         item_id=f"{NAME}:{digest(survey.question)}:{digest(named)[:8]}",
         group=f"{NAME}:{digest(survey.question)}",
@@ -117,7 +119,7 @@ def _item(place: str, survey: Survey, named: str, shares: list[float]) -> Item |
         wrong=tuple(dict.fromkeys(wrong)),
         country=country,
         language="en",
-        role=f"a typical person from {home}",
+        role=f"a typical person from {place_name}",
         context="You are acting as a person from this country.",
     )
 
