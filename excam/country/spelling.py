@@ -1,0 +1,70 @@
+"""Read a country out of a metadata field, however it was spelled there, and write one for people to read."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from excam.country.sources import alpha3, cities, cldr, every_language, listed, unaccented
+
+_LOCALE = re.compile(r"[a-z]{2,3}[-_](?:[A-Za-z]{4}[-_])?([A-Za-z]{2})(?:[-_.@].*)?")
+_BRACKETS = re.compile(r"\s*[(\[].*?[)\]]\s*")
+_LONGEST = 100
+
+
+@cache
+def _codes() -> dict[str, str]:
+    """Code by folded spelling; earlier sources win."""
+    codes: dict[str, str] = {}
+    for code, name in _english().items():
+        codes.setdefault(_folded(name), code)
+    for file in ("names.txt", "regions.txt", "demonyms.txt"):
+        for code, form, mark in listed(file):
+            if mark != "*":
+                codes.setdefault(_folded(form), code)
+    for _, code, name in cldr(every_language()):
+        codes.setdefault(_folded(name), code)
+        codes.setdefault(_folded(unaccented(name)), code)
+    for city in cities(1_000_000):
+        codes.setdefault(_folded(city.name), city.code)
+    return codes
+
+
+@cache
+def _english() -> dict[str, str]:
+    return {code: name for _, code, name in cldr(("en",))}
+
+
+def _folded(name: str) -> str:
+    words = re.sub(r"[\s_.,'’`&/-]+", " ", name.casefold().replace("&", " and ")).split()
+    return " ".join(words[1:] if len(words) > 1 and words[0] == "the" else words)
+
+
+def normalise(name: str) -> str | None:
+    """The alpha-2 code a spelling stands for, None where it stands for none.
+
+    Takes ISO codes, locale tags, names in any CLDR language, demonyms, regions and large cities; brackets, articles,
+    underscores, case and "Korea, Republic of" do not matter.
+    """
+    name = name.strip()
+    if not name or len(name) > _LONGEST:
+        return None
+    upper = name.upper()
+    if len(name) == 2 and upper in _english() and name != "na":
+        return upper
+    if len(name) == 3 and upper in alpha3():
+        return alpha3()[upper]
+    if (locale := _LOCALE.fullmatch(name)) and locale[1].upper() in _english():
+        return locale[1].upper()
+    codes = _codes()
+    last, _, first = name.partition(", ")
+    for spelling in (name, _BRACKETS.sub(" ", name), f"{first} {last}" if first else name):
+        folded = _folded(spelling)
+        if code := codes.get(folded) or codes.get(folded.removesuffix("s")):
+            return code
+    return None
+
+
+def country_name(code: str) -> str:
+    """The English name of an alpha-2 code; an unknown code stays as it is, so that a table can always be printed."""
+    return _english().get(code.upper(), code)
