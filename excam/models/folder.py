@@ -9,7 +9,8 @@ from excam.fault import UserError
 from excam.models.digest import combined_sha256, remembered_sha256
 from excam.models.sources import Progress
 
-_PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.txt", "tokenizer.model")
+# Weights as safetensors only: a pickle runs code when it is loaded.
+MODEL_FILES = ("*.safetensors", "*.json", "*.jinja", "*.txt", "tokenizer.model")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
@@ -17,8 +18,13 @@ _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 def folder_sha256(folder: Path, memory: Path, progress: Progress) -> str:
     """Check that the folder holds a whole model as safetensors and hash every file that can change what it says."""
     _require_model(folder)
-    files = sorted({path for pattern in _PATTERNS for path in folder.glob(pattern)})
+    files = model_files(folder)
     return combined_sha256((file.name, remembered_sha256(file, memory, progress)) for file in files)
+
+
+def model_files(folder: Path) -> list[Path]:
+    """The files a model is loaded from; whatever else lies there is no part of it."""
+    return sorted({path for pattern in MODEL_FILES for path in folder.glob(pattern)})
 
 
 def _require_model(folder: Path) -> None:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from excam.fault import UserError
+from excam.models.folder import MODEL_FILES
 from excam.models.registry import HubFile
 from excam.models.sources import Progress, SourceUnavailableError
 
 _REACH_SECONDS = 4.0
 _PINNED_ID = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{40})")
-# Weights as safetensors only: a pickle runs code when it is loaded.
-_WANTED = ["*.safetensors", "*.json", "*.jinja", "*.txt", "tokenizer.model"]
 
 
 def fetch_file(file: HubFile, folder: Path, progress: Progress) -> Path:
@@ -56,7 +55,7 @@ def fetch_snapshot(hub_id: str, progress: Progress) -> Path:
             snapshot_download(
                 match["repository"],
                 revision=match["commit"],
-                allow_patterns=_WANTED,
+                allow_patterns=list(MODEL_FILES),
                 etag_timeout=_REACH_SECONDS,
                 endpoint=os.environ.get("HF_ENDPOINT"),
                 tqdm_class=_bar(progress),

@@ -16,6 +16,7 @@ from excam.models.adapter_card import CONFIG, WEIGHTS
 from excam.models.adapters import Adapter
 from excam.models.base import BaseModel
 from excam.models.cache import MANIFEST, appearing, cache_root, digests, is_whole, only_one
+from excam.models.folder import model_files
 from excam.models.sources import Progress, quiet
 
 MERGER = 1
@@ -55,7 +56,9 @@ def _write(base: Path, adapter: Path, draft: Path) -> None:
 
     scale = _scale(adapter)
     updates = _pairs(load_file(adapter / WEIGHTS), adapter)
-    for file in sorted(path for path in base.iterdir() if path.is_file() and path.name != MANIFEST):
+    for file in model_files(base):
+        if file.name == MANIFEST:
+            continue
         if file.suffix != ".safetensors":
             shutil.copyfile(file, draft / file.name)
             continue
@@ -63,6 +66,8 @@ def _write(base: Path, adapter: Path, draft: Path) -> None:
         for name in sorted(tensors.keys() & updates.keys()):
             down, up = updates.pop(name)
             weight = tensors[name]
+            if weight.shape != (up.shape[0], down.shape[1]) or up.shape[1] != down.shape[0]:
+                raise UserError(f"adapter {adapter} does not fit: {name} has another shape", "use its own base")
             tensors[name] = (weight.float() + scale * (up.float() @ down.float())).to(weight.dtype)
         save_file(tensors, draft / file.name, metadata={"format": "pt"})
     if updates:

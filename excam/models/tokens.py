@@ -30,10 +30,15 @@ _encoders: WeakKeyDictionary[Any, _DataEncoder] = WeakKeyDictionary()
 
 
 def load_tokenizer(path: Path | str) -> Any:
-    """The folder's tokenizer as a transformers fast tokenizer. Nothing is fetched and no code of the folder runs."""
-    from transformers import AutoTokenizer
+    """The folder's tokenizer as a transformers fast tokenizer. Nothing is fetched and no code of the folder runs.
 
-    tokenizer = AutoTokenizer.from_pretrained(str(path), local_files_only=True, trust_remote_code=False)
+    ``tokenizer.json`` is taken as it stands where there is one: AutoTokenizer would rebuild some families from parts.
+    """
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+    as_it_stands = (Path(path) / "tokenizer.json").is_file()
+    loader = PreTrainedTokenizerFast if as_it_stands else AutoTokenizer
+    tokenizer = loader.from_pretrained(str(path), local_files_only=True, trust_remote_code=False)
     if not tokenizer.is_fast:
         raise UserError(
             f"the tokenizer in {path} has no tokenizer.json form",

@@ -1,8 +1,10 @@
-"""Small real things: a GGUF file of a few kilobytes, wheels that carry it, an index and a hub that serve them."""
+"""Small real things: an index and a hub on loopback that real pip and the real hub client talk to, and tiny models."""
 
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import threading
 import zipfile
 from collections import Counter
@@ -19,46 +21,82 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 @dataclass
-class Server:
-    """An HTTP server on loopback: paths with their bodies, how often each was asked for, and which break off half-way."""
+class Mirror:
+    """What a server on loopback holds, how often each path was fetched, and which paths break off half-way."""
 
     url: str = ""
     bodies: dict[str, bytes] = field(default_factory=dict)
-    headers: dict[str, dict[str, str]] = field(default_factory=dict)
-    asked: Counter[str] = field(default_factory=Counter)
+    fetched: Counter[str] = field(default_factory=Counter)
     breaking: set[str] = field(default_factory=set)
+    hub_files: dict[str, list[dict[str, object]]] = field(default_factory=dict)
+
+    def publish_parts(self, model: Pinned, data: bytes) -> list[str]:
+        """Cut the data into as many wheels as the model is pinned with; their paths come back."""
+        assert model.packages is not None
+        requirements = model.packages.requirements()
+        size = -(-len(data) // len(requirements))
+        return [self.publish_wheel(req, data[at * size : (at + 1) * size]) for at, req in enumerate(requirements)]
+
+    def publish_wheel(self, requirement: str, data: bytes) -> str:
+        """Put a wheel that carries this data into the index."""
+        name, version = requirement.split("==")
+        stem = name.replace("-", "_")
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr(f"{stem}/__init__.py", "")
+            archive.writestr(f"{stem}/data/part.bin", data)
+            info = f"{stem}-{version}.dist-info"
+            archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+            archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            archive.writestr(f"{info}/RECORD", "")
+        return self.publish_distribution(name, f"{stem}-{version}-py3-none-any.whl", buffer.getvalue())
+
+    def publish_distribution(self, name: str, file: str, body: bytes) -> str:
+        """Put any file of a distribution into the index, with its hash, as indexes do."""
+        sha = hashlib.sha256(body).hexdigest()
+        self.bodies[f"/files/{file}"] = body
+        self.bodies[f"/simple/{name}/"] = f'<a href="/files/{file}#sha256={sha}">{file}</a>'.encode()
+        return f"/files/{file}"
+
+    def publish_on_hub(self, repository: str, file: str, body: bytes, revision: str = "main") -> str:
+        """Put a file into a repository of the hub."""
+        self.bodies[path := f"/{repository}/resolve/{revision}/{file}"] = body
+        tree = self.hub_files.setdefault(repository, [])
+        tree.append({"type": "file", "path": file, "size": len(body), "oid": hashlib.sha1(body).hexdigest()})
+        self.bodies[f"/api/models/{repository}/tree/{revision}"] = json.dumps(tree).encode()
+        model = {"id": repository, "sha": COMMIT, "siblings": [{"rfilename": entry["path"]} for entry in tree]}
+        self.bodies[f"/api/models/{repository}/revision/{revision}"] = json.dumps(model).encode()
+        return path
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    state = Server()
+def mirror() -> Iterator[Mirror]:
+    state = Mirror()
 
     class Handler(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
-            self._answer(with_body=False)
+            self.do_GET()
 
         def do_GET(self) -> None:
-            state.asked[self.path] += 1
-            self._answer(with_body=True)
-
-        def _answer(self, *, with_body: bool) -> None:
-            body = state.bodies.get(self.path)
+            body = state.bodies.get(path := self.path.partition("?")[0])
             self.send_response(404 if body is None else 200)
-            for name, value in state.headers.get(self.path, {}).items():
-                self.send_header(name, value)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body or b"")))
+            body = body or b""
+            self.send_header("Content-Type", "application/json" if path.startswith("/api/") else "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("ETag", f'"{hashlib.sha256(body).hexdigest()}"')
+            self.send_header("X-Repo-Commit", COMMIT)
             self.end_headers()
-            if with_body and body:
-                self.wfile.write(body[: len(body) // 2] if self.path in state.breaking else body)
+            if self.command == "GET":
+                state.fetched[path] += 1
+                self.wfile.write(body[: len(body) // 2] if path in state.breaking else body)
             self.close_connection = True
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
         state.url = f"http://127.0.0.1:{http.server_port}"
-        thread = threading.Thread(target=http.serve_forever)
+        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield state
         http.shutdown()
@@ -66,54 +104,35 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def index(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The server as the user's package index, chosen the way users do: by pip's own settings."""
-    for name, value in {
-        "PIP_CONFIG_FILE": "/dev/null",
-        "PIP_INDEX_URL": f"{server.url}/simple",
-        "PIP_EXTRA_INDEX_URL": "",
-        "PIP_FIND_LINKS": "",
-        "PIP_RETRIES": "0",
-        "PIP_RESUME_RETRIES": "0",
-    }.items():
-        monkeypatch.setenv(name, value)
-    return server
+def index(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> Mirror:
+    """The mirror as the user's package index, chosen the way users do: by pip's own settings. No hub answers."""
+    settings = {"CONFIG_FILE": "/dev/null", "INDEX_URL": f"{mirror.url}/simple", "RETRIES": "0", "RESUME_RETRIES": "0"}
+    for name in ("EXTRA_INDEX_URL", "FIND_LINKS"):
+        monkeypatch.delenv(f"PIP_{name}", raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    return mirror
 
 
 @pytest.fixture
-def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hub that nobody answers at."""
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+def hub(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> Mirror:
+    """The mirror as the user's hub."""
+    monkeypatch.setenv("HF_ENDPOINT", mirror.url)
+    return mirror
 
 
-def publish_wheel(index: Server, requirement: str, data: bytes) -> str:
-    """Put a wheel with this data into the index; the path of its file comes back."""
-    name, version = requirement.split("==")
-    stem = name.replace("-", "_")
-    wheel = f"{stem}-{version}-py3-none-any.whl"
-    path = Path(wheel)
-    import io
-
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        info = f"{stem}-{version}.dist-info"
-        archive.writestr(f"{stem}/__init__.py", "raise SystemExit('data packages are never imported')\n")
-        archive.writestr(f"{stem}/data/part.bin", data)
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", "")
-    body = buffer.getvalue()
-    sha = hashlib.sha256(body).hexdigest()
-    index.bodies[f"/files/{path}"] = body
-    index.bodies[f"/simple/{name}/"] = f'<a href="/files/{path}#sha256={sha}">{wheel}</a>'.encode()
-    return f"/files/{path}"
+@pytest.fixture(autouse=True)
+def _no_folder_of_the_developer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EXCAM_MODELS", raising=False)
+    monkeypatch.delenv("EXCAM_ADAPTERS", raising=False)
 
 
 @pytest.fixture
 def pin() -> Callable[..., Pinned]:
     """Pin some bytes as a base model, as the registry does."""
 
-    def make(data: bytes, *, parts: int = 1, hub: bool = False) -> Pinned:
+    def make(data: bytes, *, parts: int = 1) -> Pinned:
         return Pinned(
             name="tiny",
             title="a tiny model",
@@ -123,20 +142,12 @@ def pin() -> Callable[..., Pinned]:
             sha256=hashlib.sha256(data).hexdigest(),
             tokenizer=TokenizerPin(family="smollm2"),
             packages=Packages(name="tiny-part{part}", version="1.0", parts=parts),
-            hub=HubFile(repository="someone/tiny-gguf", file="tiny.gguf") if hub else None,
+            hub=HubFile(repository="someone/tiny-gguf", file="tiny.gguf"),
         )
 
     return make
 
 
-def publish_parts(index: Server, model: Pinned, data: bytes) -> list[str]:
-    """Cut the data into as many wheels as the model is pinned with."""
-    assert model.packages is not None
-    size = -(-len(data) // model.packages.parts)
-    requirements = model.packages.requirements()
-    return [publish_wheel(index, req, data[at * size : (at + 1) * size]) for at, req in enumerate(requirements)]
-
-
-def publish_on_hub(server: Server, path: str, data: bytes) -> None:
-    server.bodies[path] = data
-    server.headers[path] = {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": COMMIT}
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
