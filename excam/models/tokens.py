@@ -20,10 +20,15 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True)
 class _DataEncoder:
-    """The same tokenizer without its control tokens, and which ids those are."""
+    """The same tokenizer without its control tokens: which ids those are, and which others were counted anew."""
 
     backend: Any
     control: dict[int, str]
+    renumbered: dict[int, int]
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = self.backend.encode(text, add_special_tokens=False).ids
+        return [self.renumbered.get(id, id) for id in ids] if self.renumbered else ids
 
 
 _encoders: WeakKeyDictionary[Any, _DataEncoder] = WeakKeyDictionary()
@@ -60,7 +65,7 @@ def encode_text_as_data(tokenizer: Any, text: str) -> list[int]:
     if encoder is None:
         encoder = _encoders[tokenizer] = _data_encoder(tokenizer)
     sound = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    ids: list[int] = encoder.backend.encode(sound, add_special_tokens=False).ids
+    ids = encoder.encode(sound)
     if encoder.control.keys().isdisjoint(ids):
         return ids
     # Merges cannot build a control token, but a unigram model finds it as a word of its vocabulary: spell it instead.
@@ -81,13 +86,16 @@ def _data_encoder(tokenizer: Any) -> _DataEncoder:
     from tokenizers import Tokenizer
 
     document = json.loads(tokenizer.backend_tokenizer.to_str())
-    document["added_tokens"] = [token for token in document["added_tokens"] if not _is_control(token)]
-    document |= {"truncation": None, "padding": None, "post_processor": None}
-    return _DataEncoder(Tokenizer.from_str(json.dumps(document)), control_tokens(tokenizer))
+    plain = [token for token in document["added_tokens"] if not _is_control(token)]
+    document |= {"added_tokens": plain, "truncation": None, "padding": None, "post_processor": None}
+    backend = Tokenizer.from_str(json.dumps(document))
+    numbers = backend.get_added_tokens_decoder()
+    old_ids = {token["content"]: token["id"] for token in plain}
+    renumbered = {new: old_ids[token.content] for new, token in numbers.items() if new != old_ids[token.content]}
+    return _DataEncoder(backend, control_tokens(tokenizer), renumbered)
 
 
 def _spelled(id: int, encoder: _DataEncoder) -> list[int]:
     if id not in encoder.control:
         return [id]
-    letters = (encoder.backend.encode(letter, add_special_tokens=False).ids for letter in encoder.control[id])
-    return [part for ids in letters for part in ids]
+    return [part for letter in encoder.control[id] for part in encoder.encode(letter)]
