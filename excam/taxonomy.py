@@ -39,51 +39,61 @@ DESCRIPTIONS: dict[Category, str] = {
     Category.OTHER: "None of these, or nothing that says what is wrong.",
 }
 
-# Stems looked for at the beginnings of words, the narrower category first: "historical inaccuracy about a festival" is
-# a matter of history, and "misrepresentation of cultural values" one of values.
-_STEMS: tuple[tuple[Category, str], ...] = (
+# Words looked for, the narrower category first: "historical inaccuracy about a festival" is a matter of history. A word
+# with a star stands for all that begin with it, one with two also for those that hold it.
+_WORDS: tuple[tuple[Category, str], ...] = (
     (
         Category.STEREOTYPING,
-        "stereotyp generali essentiali prejudic bias racis sexis xenophob discriminat derogat offensiv demean exotici "
-        "homogeni monolith caricatur orientalis insult slur hate tokenis oversimplif",
+        "stereotyp** generali** essentiali** prejudic** bias* racis* sexis* xenophob* discriminat* derogat* offensive* "
+        "demean* exotici* homogeni** monolith* caricatur* orientalis* objectif* insult* slur slurs hate* tokenis* "
+        "simplif** dehumani*",
     ),
     (
         Category.LANGUAGE,
-        "idiom proverb term language linguistic literal translat mistranslat slang dialect expression lexical word "
-        "phras vocabular transliterat pronunciation honorific spelling script naming misnam grammar",
+        "idiom** proverb* term terms terminolog* language* linguistic* literal* translat** slang dialect* expression* "
+        "lexic* word words wording phras** vocabular* transliterat* pronunciation honorific* spelling script naming "
+        "grammar*",
     ),
     (
         Category.INSTITUTION,
-        "institution legal law laws regulat constitution government administrat politic court official jurisdiction "
-        "polic educational bureaucra election parliament citizenship",
+        "institution* legal* law laws regulat* constitution* government* administrat* politic** court courts official* "
+        "jurisdiction* policy policies bureaucra* election* parliament* citizenship educational",
     ),
-    (Category.HISTORY, "histor chronolog anachron era eras period ancest dynast coloni war wars timeline"),
+    (Category.HISTORY, "histor** chronolog* anachron* era eras period periods dynast* coloni** war wars timeline*"),
     (
         Category.FIGURES,
-        "numer number numbers numeric statistic date dates temporal year years count quantit percentage demograph "
-        "calendar currency price prices measure population frequency",
+        "numer* number* statistic* date dates temporal* year years count counts quantit* percentage* demograph* "
+        "calendar* currency price prices measure* population* frequency",
     ),
     (
         Category.NORMS_AND_VALUES,
-        "norm value etiquette manner polite impolite taboo insensitiv disrespect inappropriat unacceptable sensitiv "
-        "moral ethic belief religio sacred spiritual gender opinion attitude worldview expectation behavio social "
-        "famil hierarch respect misundersta understanding unawar awareness ignoran",
+        "norm norms normative value values etiquette manners polite** taboo* sensitiv** respect** appropriateness "
+        "inappropriat* unacceptab* acceptab* moral* ethic ethics ethical gender* opinion* attitude* worldview* "
+        "expectation* behavio* social* societal famil* hierarch* understand** understood** aware** ignoran*",
     ),
     (
         Category.PRACTICE,
-        "practice custom tradition ritual rite ceremon festival holiday celebrat food cuisin dish dishes culinar "
-        "ingredient recip drink clothing cloth dress attire garment costume symbol artifact artefact craft art arts "
-        "music dance sport game literatur architect monument geograph place location region symbolism misidentif "
-        "identification misattribut attribution appropriation folklore myth goods object material lifestyle",
+        "practice* custom customs tradition** belief* religio** sacred* spiritual* ritual* rite rites ceremon* festiv* "
+        "holiday* celebrat* food* cuisin* dish dishes culinar* ingredient* recipe* drink* cloth* dress dresses attire* "
+        "garment* costume* symbol* artifact* artefact* craft* art arts artistic music* dance* sport* game games "
+        "literatur* architect* monument* geograph* place places location* region* identif** attribut** appropriation "
+        "folklore* myth myths mytholog* goods object objects material* lifestyle*",
     ),
     (
         Category.MISREPRESENTATION,
-        "misrepresent incorrect inaccura inaccurate wrong fals factual fact misinform misleading distort fabricat "
-        "hallucinat error mistak mischaracteri misinterpret misconcept confus conflat contradict omission erasure "
-        "incomplete outdated invent representation information knowledge",
+        "represent** incorrect* inaccura* accuracy wrong* false* falsehood* fact facts factual* misinform* mislead* "
+        "distort* fabricat* hallucinat* error errors mistak* mischaracteri* misinterpret* misconcep* confus* conflat* "
+        "contradict* omission* omit* erasure incomplete* outdated invent* information knowledge",
     ),
 )
-_PATTERNS = tuple((category, re.compile(r"\b(?:" + "|".join(stems.split()) + r")")) for category, stems in _STEMS)
+
+
+def _pattern(word: str) -> str:
+    stem = word.rstrip("*")
+    return {0: rf"\b{stem}\b", 1: rf"\b{stem}", 2: stem}[len(word) - len(stem)]
+
+
+_PATTERNS = tuple((category, re.compile("|".join(map(_pattern, words.split())))) for category, words in _WORDS)
 _LONGEST = 300
 
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from enum import IntEnum
 from typing import NamedTuple
 
-from excam.country.inflect import Tail, forms, open_tail, unspaced
+from excam.country.inflect import Tail, forms, inflection, open_tail, unspaced
 from excam.country.sources import SPOKEN, City, cities, cldr, listed, unaccented
 from excam.country.text import blanked
 
@@ -119,10 +119,14 @@ class Gazetteer:
         votes: dict[str, Counter[str]] = defaultdict(Counter)
         for _, code, name in rows:
             votes[name][code] += 1
+        winner = {name: codes.most_common(1)[0][0] for name, codes in votes.items()}
+        seen = set()
         for language, code, name in rows:
             in_lower_too = language == "en" or not _CASED.search(name) or len(name) >= _LOWER_TOO
-            if votes[name].most_common(1)[0][0] != code or not (in_lower_too or len(name) >= _SHORTEST):
+            once = (name, inflection(language))
+            if winner[name] != code or once in seen or not (in_lower_too or len(name) >= _SHORTEST):
                 continue
+            seen.add(once)
             care = Care.ANY if in_lower_too else Care.PROPER
             self._add(name, code, Kind.PLACE, care, language)
             if (typed := unaccented(name)) != name and _LATIN.search(name):

@@ -100,6 +100,11 @@ def open_tail(stem: str) -> Tail:
     return Tail.GREEK if "ά" <= stem[0] <= "῾" else Tail.LATIN
 
 
+def inflection(language: str) -> str:
+    """The language, where names change with it in a way of its own; languages of one answer share their forms."""
+    return language if language in _PREFIXES or _LATIN_ENDINGS.fullmatch(language) else ""
+
+
 def forms(name: str, language: str) -> list[tuple[str, Tail]]:
     """The keys under which a lower-case name of a language is looked up, each with the tail that may follow it."""
     if unspaced(name):

