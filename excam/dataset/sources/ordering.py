@@ -12,13 +12,13 @@ SHOWN_WRONG = 3
 _ROUNDS = 6
 
 
-def _hashed(item_id: str, options: Sequence[str]) -> list[str]:
-    return sorted(options, key=lambda option: digest(item_id, option))
+def _hashed(purpose: str, item_id: str, options: Sequence[str]) -> list[str]:
+    return sorted(options, key=lambda option: digest(purpose, item_id, option))
 
 
 def show(item_id: str, gold: str, wrong: Sequence[str], most: int = SHOWN_WRONG) -> tuple[str, ...]:
     """The right answer among the first wrong ones, in an order that depends on nothing but a hash."""
-    return tuple(_hashed(item_id, (gold, *wrong[:most])))
+    return tuple(_hashed("shown", item_id, (gold, *wrong[:most])))
 
 
 def spread(items: Sequence[Item]) -> list[Item]:
@@ -32,7 +32,7 @@ def spread(items: Sequence[Item]) -> list[Item]:
     far = Counter(item.gold.casefold() for item in items)
     near_uses = Counter({key: -count for key, count in near.items()})
     far_uses = Counter({key: -count for key, count in far.items()})
-    left = [_hashed(item.item_id, item.wrong) for item in items]
+    left = [_hashed("drawn", item.item_id, item.wrong) for item in items]
     taken: list[list[str]] = [[] for _ in items]
     turns = sorted(range(len(items)), key=lambda index: digest(items[index].item_id))
     for _ in range(_ROUNDS):

@@ -23,7 +23,7 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 Fields = dict[str, Any]
 LONGEST_CSV_FIELD = 50_000_000
-_UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, csv.Error)
+_UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, KeyError, csv.Error)
 """How a damaged file shows itself: truncated or foreign compression, wrong encoding, a broken table."""
 
 
