@@ -151,3 +151,54 @@ def pin() -> Callable[..., Pinned]:
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session")
+def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random one-layer llama with SmolLM2's way of splitting text, whose head is not its embedding."""
+    import numpy as np
+    from gguf import GGUFWriter
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    tokens = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", *sorted(ByteLevel.alphabet()), "th", "the"]
+    path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
+    writer = GGUFWriter(path, "llama")
+    writer.add_block_count(1)
+    writer.add_context_length(64)
+    writer.add_embedding_length(32)
+    writer.add_feed_forward_length(64)
+    writer.add_head_count(2)
+    writer.add_head_count_kv(1)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_freq_base(10000.0)
+    writer.add_rope_dimension_count(16)
+    writer.add_vocab_size(len(tokens))
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    writer.add_token_list(tokens)
+    writer.add_token_types([3] * 3 + [1] * (len(tokens) - 3))
+    writer.add_token_merges(["t h", "th e"])
+    writer.add_eos_token_id(2)
+    writer.add_chat_template("{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}")
+    shapes = {
+        "token_embd": (len(tokens), 32),
+        "output": (len(tokens), 32),
+        "output_norm": (32,),
+        "blk.0.attn_norm": (32,),
+        "blk.0.attn_q": (32, 32),
+        "blk.0.attn_k": (16, 32),
+        "blk.0.attn_v": (16, 32),
+        "blk.0.attn_output": (32, 32),
+        "blk.0.ffn_norm": (32,),
+        "blk.0.ffn_gate": (64, 32),
+        "blk.0.ffn_up": (64, 32),
+        "blk.0.ffn_down": (32, 64),
+    }
+    chance = np.random.default_rng(7)
+    for name, shape in shapes.items():
+        writer.add_tensor(f"{name}.weight", chance.normal(size=shape).astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
