@@ -129,15 +129,15 @@ def report_schema(*, errors_only: bool = False) -> dict[str, Any]:
         "type": "object",
         "properties": {
             "severity": {"enum": [severity.value for severity in Severity]},
-            "type": {"type": "string", "minLength": 1, "maxLength": 60},
+            "type": {"type": "string", "minLength": 1, "maxLength": 40},
             "location": {"enum": [location.value for location in Location]},
-            "span": {"type": "string", "minLength": 1, "maxLength": 300},
-            "explanation": {"type": "string", "minLength": 1, "maxLength": 400},
+            "span": {"type": "string", "minLength": 1, "maxLength": 80},
+            "explanation": {"type": "string", "minLength": 1, "maxLength": 160},
         },
         "required": ["severity", "type", "location", "span", "explanation"],
         "additionalProperties": False,
     }
-    several = {"type": "array", "items": error, "minItems": 1 if errors_only else 0, "maxItems": 5}
+    several = {"type": "array", "items": error, "minItems": 1 if errors_only else 0, "maxItems": 2}
     return {
         "type": "object",
         "properties": {"errors": several if errors_only else {"anyOf": [several, {"type": "null"}]}},

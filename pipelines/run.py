@@ -19,7 +19,7 @@ from ray.data import ActorPoolStrategy, DataContext
 from excam.store import Committed, Lease, LedgerUnit, Store
 from pipelines.files import open_filesystem
 from pipelines.progress import Tally, Watcher
-from pipelines.stages import Batch, JudgeAndStage, ReadAndScreen, RunPlan, batch_of
+from pipelines.stages import JudgeAndStage, ReadAndScreen, RunPlan, section_row
 from pipelines.units import Section
 
 COMMIT_ROWS = 4_000
@@ -49,8 +49,7 @@ def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[s
     context = DataContext.get_current()
     context.enable_progress_bars = False
     context.target_max_block_size = 1  # every unit is a block of its own: it moves on as soon as it is read or judged
-    context.retried_io_errors = [*context.retried_io_errors]
-    items = [{"section": section} for section in sections]
+    items = [section_row(section) for section in sections]
     judged = (
         ray.data.from_items(items, override_num_blocks=len(items))
         .map_batches(
@@ -133,5 +132,3 @@ def _watching(plan: RunPlan, writer: _Committer, watch: Watcher | None) -> Itera
         over.set()
         watcher.join()
         watch(ray.get(plan.tally.total.remote()))
-
-

@@ -83,6 +83,3 @@ def session(
         finally:
             store.end_run(lease, run_id, state, asdict(current.tally))
             store.clear_staging(run_id)
-
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,13 +44,26 @@ class RunPlan:
     in_flight: int
 
 
-def batch_of(**columns: Any) -> Batch:
-    """A dataset row with one value a column; Python objects travel as they are."""
-    batch = {}
-    for name, value in columns.items():
-        batch[name] = np.empty(1, dtype=object)
-        batch[name][0] = value
-    return batch
+def section_row(section: Section) -> dict[str, bytes]:
+    """A section as a row of the dataset that the stages start from."""
+    return {"section": pickle.dumps(section)}
+
+
+def _unit_row(**columns: str | int | bytes) -> Batch:
+    return {name: np.array([value], dtype=object) for name, value in columns.items()}
+
+
+def _pack(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _unpack(packed: bytes) -> list[dict[str, Any]]:
+    with pa.ipc.open_stream(packed) as stream:
+        rows: list[dict[str, Any]] = stream.read_all().to_pylist()
+        return rows
 
 
 class ReadAndScreen:
@@ -57,15 +71,22 @@ class ReadAndScreen:
 
     def __init__(self, plan: RunPlan) -> None:
         self._plan = plan
+        self._known = ray.get(plan.known)
 
     def __call__(self, batch: Batch) -> Iterator[Batch]:
-        section: Section = batch["section"][0]
+        section: Section = pickle.loads(batch["section"][0])
         plan = self._plan
-        known = ray.get(plan.known)
         for unit in read_units(section):
             rows, skipped = screen_unit(unit, section.uri, plan.mapping, section.sampling, gate=plan.gate)
-            take_stored_verdicts(rows, known, plan.store_url, plan.judge_version)
-            yield batch_of(section=section, part=unit.part, total=unit.rows, skipped=skipped, rows=rows)
+            take_stored_verdicts(rows, self._known, plan.store_url, plan.judge_version)
+            yield _unit_row(
+                source=section.uri,
+                fingerprint=section.fingerprint,
+                part=unit.part,
+                total=unit.rows,
+                skipped=skipped,
+                outcomes=_pack(outcome_table(rows)),
+            )
 
 
 class JudgeAndStage:
@@ -78,20 +99,14 @@ class JudgeAndStage:
         self._filesystem.create_dir(self._folder, recursive=True)
 
     async def __call__(self, batch: Batch) -> Batch:
-        section: Section = batch["section"][0]
-        rows: list[dict[str, Any]] = batch["rows"][0]
+        rows = _unpack(batch["outcomes"][0])
+        skipped = int(batch["skipped"][0])
         await self._caller.judge_rows(rows)
-        self._plan.tally.add.remote(tally_of(rows, int(batch["skipped"][0]), self._caller.retries))
+        self._plan.tally.add.remote(tally_of(rows, skipped, self._caller.retries))
         self._caller.retries = 0
-        return batch_of(
-            source=section.uri,
-            fingerprint=section.fingerprint,
-            part=int(batch["part"][0]),
-            total=int(batch["total"][0]),
-            skipped=int(batch["skipped"][0]),
-            outcomes=len(rows),
-            staged=self._write(outcome_table(rows)) if rows else "",
-        )
+        kept = {name: batch[name] for name in ("source", "fingerprint", "part", "total", "skipped")}
+        staged = self._write(outcome_table(rows)) if rows else ""
+        return kept | _unit_row(outcomes=len(rows), staged=staged)
 
     def _write(self, table: pa.Table) -> str:
         name = f"{uuid.uuid4().hex}.parquet"

@@ -28,9 +28,9 @@ class JudgeReplica:
         tags = ("judge_version",)
         version = {"judge_version": self._engine.card.judge_version}
         self._pairs = Counter("excam_judged_pairs", description="Pairs judged, by status.", tag_keys=(*tags, "status"))
-        self._pairs.set_default_tags(version)
+        self._pairs.set_default_tags(dict(version))
         self._ongoing = Gauge("excam_judging_pairs", description="Pairs being judged now.", tag_keys=tags)
-        self._ongoing.set_default_tags(version)
+        self._ongoing.set_default_tags(dict(version))
         self._now = 0
 
     async def card(self) -> JudgeCard:

@@ -33,11 +33,14 @@ def start_ray(address: str | None = None) -> None:
 
 
 def start_judge(
-    settings: JudgeSettings, *, http: dict[str, Any] | None = None, waiting: Callable[[float], None] | None = None
+    settings: JudgeSettings,
+    *,
+    http: tuple[str, int] | None = None,
+    waiting: Callable[[float], None] | None = None,
 ) -> tuple[Any, JudgeCard]:
     """Bring the judge up (or take the one that already runs with this identity) and wait until it is healthy.
 
-    ``http`` adds the HTTP face with these options; ``waiting`` is called with the seconds waited so far, so that a
+    ``http`` adds the HTTP face at this host and port; ``waiting`` is called with the seconds waited so far, so that a
     terminal can show that loading a model takes its time.
     """
     from ray import serve
@@ -53,12 +56,16 @@ def start_judge(
         return serve.get_app_handle(name), card
     _check_room(settings)
     if http is None:
+        serve.start(http_options={"location": "NoServer"})
         application, route = judge_deployment(settings), None
     else:
         from serve.api import api_application
+        from serve.guard import TOKEN_VARIABLE, check_binding
 
-        application, route = api_application(settings, card, http), "/"
-        serve.start(http_options={"host": http["host"], "port": http["port"]})
+        host, port = http
+        check_binding(host, os.environ.get(TOKEN_VARIABLE))
+        serve.start(http_options={"host": host, "port": port})
+        application, route = api_application(settings, card), "/"
     with ThreadPoolExecutor(1) as background:
         running = background.submit(serve.run, application, name=name, route_prefix=route)
         begun = time.monotonic()
@@ -69,7 +76,8 @@ def start_judge(
     try:
         return running.result(), card
     except RuntimeError as error:
-        raise UserError(f"the judge did not start: {error}", "set EXCAM_RAY_LOGS=1 to see the engine's own output") from error
+        fix = "set EXCAM_RAY_LOGS=1 to see the engine's own output"
+        raise UserError(f"the judge did not start: {error}", fix) from error
 
 
 def _check_room(settings: JudgeSettings) -> None:
@@ -82,4 +90,3 @@ def _check_room(settings: JudgeSettings) -> None:
             f"this Ray cluster has {cpus:g} CPUs; the judge and the stages beside it need {needed:g}",
             "give Ray more CPUs, or lower replicas.cpus in the judge settings",
         )
-

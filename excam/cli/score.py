@@ -21,9 +21,15 @@ if TYPE_CHECKING:
 @store_option
 @judge_options
 @click.option("--mapping", type=click.Path(exists=True, dir_okay=False), help="YAML that names your columns.")
-@click.option("--sample", default=1.0, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="Share of the pairs to judge, chosen by a hash of their id: the same every run.")
-@click.option("--cap-per-country", type=click.IntRange(1), help="Judge about this many pairs a country at most from each file.")
-@click.option("--gate/--no-gate", default=True, show_default=True, help="Settle pairs that are not about culture without the judge.")
+@click.option(
+    "--sample",
+    default=1.0,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Share of the pairs to judge, chosen by a hash of their id: the same every run.",
+)
+@click.option("--cap-per-country", type=click.IntRange(1), help="Judge about this many pairs a country and file.")
+@click.option("--gate/--no-gate", default=True, show_default=True, help="Leave what is not about culture to the gate.")
 @click.option("--wait", default=0.0, metavar="SECONDS", help="Wait this long if another run holds the store.")
 @json_option
 def score(
@@ -68,8 +74,8 @@ def summary(scored: Scored) -> str:
         lines.append(f"Nothing new: all {plan.files} files are judged already by {scored.judge_version}.")
     else:
         lines.append(
-            f"{tally.rows:,} rows: {tally.judged:,} judged, {tally.reused:,} known texts, {tally.errors:,} with errors, "
-            f"{tally.not_applicable:,} not about culture, {tally.skipped:,} outside the sample, "
+            f"{tally.rows:,} rows: {tally.judged:,} judged, {tally.reused:,} known texts, "
+            f"{tally.errors:,} with errors, {tally.not_applicable:,} not about culture, {tally.skipped:,} outside the sample, "
             f"{tally.dead_letters:,} dead letters."
         )
     if tally.dead_letters:

@@ -1,0 +1,33 @@
+# Two commands: `make demo` shows the product at work, `make test` checks it. Both set up everything they need.
+.PHONY: help environment demo test check lock clean
+
+BIN := .venv/bin
+STORE := ducklake:sqlite:demo-store/catalog.sqlite
+
+help:
+	@echo "make demo   judge the bundled sample log on this machine and print error rates by country"
+	@echo "make test   ruff, mypy --strict and every test, with real vLLM, Ray, DuckLake and PostgreSQL"
+	@echo "make lock   compile requirements.lock anew from pyproject.toml"
+
+environment:
+	@.ci/environment
+
+demo: environment
+	@$(BIN)/excam sample demo-store/sample.parquet
+	@$(BIN)/excam score demo-store/sample.parquet --store $(STORE) --base qwen2.5-coder-0.5b
+	@$(BIN)/excam trends --store $(STORE) --by country --bucket month
+	@$(BIN)/excam worst --store $(STORE) --limit 1 --show
+
+test:
+	@.ci/environment test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+lock: environment
+	.cache/bootstrap/bin/uv pip compile --quiet pyproject.toml --extra cpu --extra train --extra dev --universal \
+		--no-header --no-emit-index-url --no-emit-find-links --python-version 3.11 --output-file requirements.lock
+
+clean:
+	rm -rf demo-store .cache .venv

@@ -1,0 +1,79 @@
+"""``excam judge``: who judges, one pair by hand, and the judge as a service."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import click
+
+from excam.cli.judge_options import judge_options, judge_settings
+
+
+@click.group()
+def judge() -> None:
+    """Tell who the judge is, try it on a pair, or serve it over HTTP."""
+
+
+@judge.command()
+@judge_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+def info(as_json: bool, **chosen: Any) -> None:
+    """Show the judge that these options describe and its judge_version, without starting it."""
+    from serve.identity import prepare
+
+    ready = prepare(judge_settings(chosen))
+    card = ready.card
+    if as_json:
+        click.echo(json.dumps({"judge_version": card.judge_version, "tuned": card.tuned, **card.model_dump()}))
+        return
+    click.echo(f"judge_version  {card.judge_version}")
+    click.echo(f"base           {card.base} (sha256 {card.base_sha256[:16]}…)")
+    click.echo(f"adapter        {card.adapter or 'none: this base model is UNTUNED, do not rely on its verdicts'}")
+    click.echo(f"prompt         sha256 {card.prompt_sha256[:16]}…")
+    click.echo(f"decoding       {json.dumps(card.decoding)}")
+
+
+@judge.command("try")
+@click.argument("instruction")
+@click.argument("output")
+@judge_options
+def try_(instruction: str, output: str, **chosen: Any) -> None:
+    """Judge one pair and print its verdict as JSON."""
+    import ray
+
+    from serve.schemas import PairIn, outcome_of
+    from serve.start import start_judge
+
+    pair = PairIn(instruction=instruction, output=output)
+    handle, card = start_judge(judge_settings(chosen), waiting=_say_waiting())
+    answer = handle.judge_batch.remote([(instruction, output)]).result()[0]
+    found = outcome_of(pair, answer).model_dump(mode="json")
+    click.echo(json.dumps({"judge_version": card.judge_version, "tuned": card.tuned, **found}, ensure_ascii=False))
+    ray.shutdown()
+
+
+@judge.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Any other than loopback needs EXCAM_TOKEN.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
+@judge_options
+def serve(host: str, port: int, **chosen: Any) -> None:
+    """Serve the judge over HTTP until Ctrl-C: POST /v1/judge, GET /docs, /-/health, /metrics."""
+    from serve.start import start_judge
+
+    _, card = start_judge(judge_settings(chosen), http=(host, port), waiting=_say_waiting())
+    click.echo(f"judge {card.judge_version} ready at http://{host}:{port}/v1/judge (its documentation: /docs)")
+    while True:
+        time.sleep(3600)
+
+
+def _say_waiting() -> Any:
+    said = [-10.0]
+
+    def waiting(seconds: float) -> None:
+        if seconds - said[0] >= 10:
+            said[0] = seconds
+            click.echo(f"starting the judge ({seconds:.0f} s)", err=True)
+
+    return waiting
