@@ -1,13 +1,33 @@
-"""The store: verdicts, errors, dead letters and the ledger in DuckLake, behind one class."""
+"""The store: verdicts, errors, dead letters and the ledger in DuckLake, behind one class.
+
+Names are imported when they are first used, so that asking for a store's URL does not load a database.
+"""
 
 from __future__ import annotations
 
-from excam.store.commit import Committed
-from excam.store.dead_letters import CONFLICT, dead_letter_id
-from excam.store.lease import Lease, LeaseLostError
-from excam.store.ledger import DONE, LedgerUnit
-from excam.store.store import Store
-from excam.store.url import DEFAULT_URL, StoreUrl
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from excam.store.commit import Committed
+    from excam.store.dead_letters import CONFLICT, dead_letter_id
+    from excam.store.lease import Lease, LeaseLostError
+    from excam.store.ledger import DONE, LedgerUnit
+    from excam.store.store import Store
+    from excam.store.url import DEFAULT_URL, StoreUrl
+
+_HOMES = {
+    "CONFLICT": "dead_letters",
+    "DEFAULT_URL": "url",
+    "DONE": "ledger",
+    "Committed": "commit",
+    "Lease": "lease",
+    "LeaseLostError": "lease",
+    "LedgerUnit": "ledger",
+    "Store": "store",
+    "StoreUrl": "url",
+    "dead_letter_id": "dead_letters",
+}
 
 __all__ = [
     "CONFLICT",
@@ -21,3 +41,9 @@ __all__ = [
     "StoreUrl",
     "dead_letter_id",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -18,6 +18,7 @@ import pyarrow as pa
 from excam.outcome import OUTCOME
 from excam.store.connection import transact
 from excam.store.dead_letters import DEAD_ID, merge_dead_letters
+from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY
 from excam.store.lease import Lease
 from excam.store.ledger import LedgerUnit, write_ledger
 from excam.store.url import quote
@@ -56,8 +57,8 @@ def commit(
     try:
         return transact(connection, write)
     finally:
-        connection.execute("DROP TABLE IF EXISTS temp.batch")
-        connection.execute("DROP TABLE IF EXISTS temp.claim")
+        for table in ("batch", "held", "named", "claim"):
+            connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
 
 
 def _load_batch(connection: duckdb.DuckDBPyConnection, staged: Sequence[str | pa.Table], judge_version: str) -> None:
@@ -71,15 +72,15 @@ def _load_batch(connection: duckdb.DuckDBPyConnection, staged: Sequence[str | pa
         parts.append(f"SELECT {columns} FROM read_parquet([{', '.join(map(quote, files))}])")
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE batch AS
-            SELECT row_number() OVER () AS n, *, md5_number_lower(pair_id) AS pair_key,
-                   try_cast('0x' || left(content_hash, 16) AS UBIGINT) AS text_key, {DEAD_ID} AS dead_id
+            SELECT row_number() OVER () AS n, *, {PAIR_KEY} AS pair_key, {TEXT_KEY} AS text_key,
+                   {TEXT_CHECK} AS text_check, {DEAD_ID} AS dead_id
             FROM ({" UNION ALL ".join(parts)})"""
     )
     connection.unregister("staged_tables")
     broken = connection.execute(
         """SELECT source, part, "row", kind, status FROM temp.batch WHERE NOT coalesce(CASE kind
              WHEN 'dead_letter' THEN source IS NOT NULL
-             WHEN 'verdict' THEN pair_id IS NOT NULL AND text_key IS NOT NULL
+             WHEN 'verdict' THEN pair_id IS NOT NULL AND text_key IS NOT NULL AND text_check IS NOT NULL
                   AND status IN ('error', 'correct', 'not_applicable') AND coalesce(judge_version, $judge) = $judge
              ELSE false END, false) LIMIT 1""",
         {"judge": judge_version},
@@ -89,21 +90,38 @@ def _load_batch(connection: duckdb.DuckDBPyConnection, staged: Sequence[str | pa
 
 
 def _classify(connection: duckdb.DuckDBPyConnection, judge_version: str) -> None:
-    """Say of every verdict in the batch whether its pair and its verdict are new, known or in conflict."""
+    """Say of every verdict in the batch whether its pair and its verdict are new, known or in conflict.
+
+    Keys settle nearly everything. Names are read only where a pair key is known with another text, to tell a conflict
+    from two ids that merely share a key.
+    """
+    connection.execute(
+        """CREATE OR REPLACE TEMP TABLE held AS SELECT DISTINCT pair_key, text_key FROM lake.pairs
+           WHERE pair_key IN (SELECT pair_key FROM temp.batch WHERE kind = 'verdict')"""
+    )
+    disputed = """SELECT pair_key FROM temp.batch WHERE kind = 'verdict'
+                  AND pair_key IN (SELECT pair_key FROM temp.held)
+                  AND (pair_key, text_key) NOT IN (SELECT (pair_key, text_key) FROM temp.held)"""
+    names = "SELECT pair_id, any_value(content_hash) AS content_hash FROM lake.pairs WHERE {} GROUP BY pair_id"
+    some = _count(connection, f"SELECT count(*) FROM ({disputed})") > 0
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE named AS {names.format(f'pair_key IN ({disputed})' if some else 'false')}"
+    )
     connection.execute(
         """
         CREATE OR REPLACE TEMP TABLE claim AS
-        WITH wanted AS (SELECT n, pair_key, pair_id, content_hash, source, part, "row" FROM temp.batch WHERE kind = 'verdict'),
-        known AS (
-            SELECT pair_id, any_value(content_hash) AS content_hash FROM lake.pairs
-            WHERE pair_key IN (SELECT pair_key FROM wanted) GROUP BY pair_id
+        WITH seen AS (
+            SELECT n, pair_key, text_key, pair_id, batch.content_hash, source, part, "row",
+                   named.content_hash AS stored, (pair_key, text_key) IN (SELECT (pair_key, text_key) FROM temp.held) AS is_held
+            FROM temp.batch LEFT JOIN temp.named USING (pair_id) WHERE kind = 'verdict'
         ),
         settled AS (
-            SELECT wanted.*, known.pair_id IS NOT NULL AS is_known, coalesce(known.content_hash, first(wanted.content_hash)
-                   OVER (PARTITION BY wanted.pair_id ORDER BY source, part, "row", n)) AS right_hash
-            FROM wanted LEFT JOIN known USING (pair_id)
+            SELECT *, CASE WHEN is_held THEN content_hash ELSE coalesce(stored, first(content_hash) OVER first_come) END
+                   AS right_hash
+            FROM seen WINDOW first_come AS (PARTITION BY pair_id ORDER BY source, part, "row", n)
         )
-        SELECT n, pair_key, pair_id, is_known, content_hash <> right_hash AS is_conflict,
+        SELECT n, pair_key, text_key, is_held OR stored IS NOT NULL AS is_known,
+               content_hash <> right_hash AS is_conflict,
                row_number() OVER (PARTITION BY pair_id, content_hash ORDER BY source, part, "row", n) AS copy,
                false AS is_judged
         FROM settled
@@ -111,32 +129,30 @@ def _classify(connection: duckdb.DuckDBPyConnection, judge_version: str) -> None
     )
     if _count(connection, "SELECT count(*) FROM temp.claim WHERE is_known"):
         connection.execute(
-            """UPDATE temp.claim SET is_judged = true WHERE is_known AND pair_id IN (
-                   SELECT pair_id FROM lake.verdicts WHERE judge_version = ?
+            """UPDATE temp.claim SET is_judged = true WHERE is_known AND (pair_key, text_key) IN (
+                   SELECT (pair_key, text_key) FROM lake.verdicts WHERE judge_version = ?
                    AND pair_key IN (SELECT pair_key FROM temp.claim WHERE is_known))""",
             [judge_version],
         )
 
 
-_NEW = (
-    "FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE copy = 1 AND NOT is_conflict AND NOT {known}) USING (n)"
-)
+_NEW = """FROM temp.batch SEMI JOIN (
+    SELECT n FROM temp.claim WHERE copy = 1 AND NOT is_conflict AND NOT {known}) USING (n)"""
 _NEW_PAIRS = _NEW.format(known="is_known")
 _NEW_VERDICTS = _NEW.format(known="is_judged")
-_SERIES = (
-    "country, language, app, model, logged_at, make_timestamp(epoch_us(logged_at))::DATE AS logged_on, sample_share"
-)
+_SERIES = """country, language, app, model, logged_at, make_timestamp(epoch_us(logged_at))::DATE AS logged_on,
+    sample_share"""
 
 
 def _write(connection: duckdb.DuckDBPyConnection, run_id: str, judge_version: str) -> Committed:
-    names = {"run": run_id, "judge": judge_version}
+    run, judge = {"run": run_id}, {"judge": judge_version}
     _insert(
         connection,
         "texts",
-        f"""SELECT text_key, content_hash, any_value(instruction) AS instruction, any_value(output) AS output {_NEW_PAIRS}
-            ANTI JOIN (SELECT content_hash FROM lake.texts
-                       WHERE text_key IN (SELECT text_key {_NEW_PAIRS})) USING (content_hash)
-            GROUP BY text_key, content_hash""",
+        f"""SELECT text_key, text_check, content_hash, any_value(instruction) AS instruction,
+                   any_value(output) AS output {_NEW_PAIRS}
+            ANTI JOIN (SELECT text_key, text_check FROM lake.texts WHERE text_key IN (SELECT text_key {_NEW_PAIRS}))
+            USING (text_key, text_check) GROUP BY text_key, text_check, content_hash""",
     )
     _insert(
         connection,
@@ -144,25 +160,26 @@ def _write(connection: duckdb.DuckDBPyConnection, run_id: str, judge_version: st
         f"""SELECT pair_key, text_key, pair_id, content_hash, logged_at, country, countries, country_how, language,
                    output_language, app, model, metadata, wrong_language, repetition, sample_share, source, part, "row",
                    $run AS run_id, now() AS first_seen {_NEW_PAIRS}""",
-        {"run": run_id},
+        run,
     )
     verdicts = _insert(
         connection,
         "verdicts",
         f"""SELECT pair_key, text_key, pair_id, $judge AS judge_version, content_hash, status, score, p_error, p_report,
-                   len(list_filter(errors, lambda e: e.severity = 'minor'))::INTEGER AS n_minor,
-                   len(list_filter(errors, lambda e: e.severity = 'major'))::INTEGER AS n_major,
+                   coalesce(len(list_filter(errors, lambda e: e.severity = 'minor')), 0)::INTEGER AS n_minor,
+                   coalesce(len(list_filter(errors, lambda e: e.severity = 'major')), 0)::INTEGER AS n_major,
                    report, {_SERIES}, coalesce(judged_at, now()) AS judged_at, $run AS run_id,
                    gated, reused, guided, truncated, wrong_language, repetition {_NEW_VERDICTS}""",
-        names,
+        run | judge,
     )
     errors = _insert(
         connection,
         "errors",
         f"""SELECT pair_key, pair_id, $judge AS judge_version, ordinal, error.severity, error.type, error.category,
                    error.location, error.span, error.start, error."end", error."match", error.explanation, {_SERIES}
-            FROM (SELECT *, unnest(errors) AS error, generate_subscripts(errors, 1)::INTEGER AS ordinal {_NEW_VERDICTS})""",
-        {"judge": judge_version},
+            FROM (SELECT *, unnest(errors) AS error, generate_subscripts(errors, 1)::INTEGER AS ordinal
+                  {_NEW_VERDICTS})""",
+        judge,
     )
     conflicts = _count(connection, "SELECT count(*) FROM temp.claim WHERE is_conflict")
     dead, resolved = merge_dead_letters(connection, run_id, judge_version)

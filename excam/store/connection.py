@@ -1,8 +1,8 @@
 """One way to reach a store: DuckDB in this process, DuckLake attached, extensions loaded from installed packages.
 
 The catalogue's SQLite waits in whole seconds when it finds a lock, so it is told not to wait at all: a statement that
-meets a lock fails at once and :func:`attempt` tries it again some milliseconds later. The writer also keeps the catalogue
-in WAL mode, where readers and the writer hardly ever meet (docs/decisions/041).
+meets a lock fails at once and :func:`attempt` tries it again some milliseconds later. The writer also keeps the
+catalogue in WAL mode, where readers and the writer hardly ever meet (docs/decisions/041).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from excam.store.url import StoreUrl, quote
 
 Result = TypeVar("Result")
 
-LAKE = "lake"
 RETRY_SECONDS = 30.0
 
-# What a transaction that lost a race is told, by DuckLake, SQLite and PostgreSQL; each can be tried again from the start.
+# What a transaction that lost a race is told, by DuckLake, SQLite and PostgreSQL: each can be tried again from the
+# start.
 _LOST_RACE = ("transaction conflict", "database is locked", "could not serialize", "deadlock detected")
 
 
@@ -88,8 +88,12 @@ def load_extension(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     connection.execute(f"LOAD {quote(str(file))}")
 
 
-def engine(url: StoreUrl, extensions: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
-    """A DuckDB of its own that can reach the catalogue but has nothing attached yet."""
+def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    """Attach the store as ``lake``; a writable one is created when it does not exist yet."""
+    if url.path is not None and not url.path.exists():
+        if read_only:
+            raise UserError(f"there is no store at {url}", "score some logs first, or run: excam store init")
+        url.path.parent.mkdir(parents=True, exist_ok=True)
     connection = duckdb.connect(
         config={
             "autoinstall_known_extensions": False,
@@ -98,35 +102,24 @@ def engine(url: StoreUrl, extensions: tuple[str, ...]) -> duckdb.DuckDBPyConnect
             "preserve_insertion_order": False,
         }
     )
-    for extension in (*extensions, f"{url.catalogue}_scanner"):
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
+    for extension in ("ducklake", f"{url.catalogue}_scanner"):
         load_extension(connection, extension)
     if password := url.password():
         connection.execute(f"CREATE SECRET catalogue (TYPE postgres, PASSWORD {quote(password)})")
-    connection.execute("SET TimeZone = 'UTC'")
-    return connection
-
-
-def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    """Attach the store as ``lake``; a writable one is created when it does not exist yet."""
-    if url.path is not None and not url.path.exists():
-        if read_only:
-            raise UserError(f"there is no store at {url}", "score some logs first, or run: excam store init")
-        url.path.parent.mkdir(parents=True, exist_ok=True)
-    connection = engine(url, ("ducklake",))
     options = ["READ_ONLY", "CREATE_IF_NOT_EXISTS false"] if read_only else []
     if url.data_path is not None:
         options += [f"DATA_PATH {quote(url.data_path + '/lake')}", "OVERRIDE_DATA_PATH true"]
     if url.catalogue == "sqlite":
         options += ["META_BUSY_TIMEOUT 0"] if read_only else ["META_BUSY_TIMEOUT 0", "META_JOURNAL_MODE 'WAL'"]
-    elif url.password():
+    elif password:
         options.append("META_SECRET 'catalogue'")
     target = f"ducklake:{url.catalogue}:{url.catalogue_target}"
     try:
-        attempt(lambda: connection.execute(f"ATTACH {quote(target)} AS {LAKE} ({', '.join(options)})"))
+        attempt(lambda: connection.execute(f"ATTACH {quote(target)} AS lake ({', '.join(options)})"))
     except duckdb.Error as error:
         connection.close()
         raise _unreachable(url, error) from error
-    connection.execute(f"USE {LAKE}")
     return connection
 
 

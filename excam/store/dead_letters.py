@@ -24,6 +24,11 @@ def dead_letter_id(source: str | None, part: int | None, row: int | None) -> str
     return hashlib.sha256(place.encode()).hexdigest()[:16]
 
 
+# The places of the batch's records that have a verdict now, and the open dead letters that they settle.
+_JUDGED = "SELECT dead_id FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE NOT is_conflict) USING (n)"
+_SETTLED = f"resolved_at IS NULL AND dead_id IN ({_JUDGED})"
+
+
 def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge_version: str) -> tuple[int, int]:
     """Store the batch's dead letters and its conflicts, inside the caller's transaction; a verdict resolves older ones.
 
@@ -32,7 +37,7 @@ def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE fallen AS
-        WITH judged AS (SELECT dead_id FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE NOT is_conflict) USING (n)),
+        WITH judged AS ({_JUDGED}),
         fallen AS (
             SELECT n, dead_id, pair_id, source, part, "row", stage, reason, detail, record, coalesce(tries, 1) AS tries
             FROM temp.batch WHERE kind = 'dead_letter'
@@ -58,27 +63,23 @@ def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge
                     record = fallen.record, tries = stored.tries + fallen.tries, last_at = now(), run_id = $run,
                     resolved_at = NULL, resolved_by = NULL
                 WHEN NOT MATCHED THEN INSERT
-                    (dead_id, judge_version, pair_id, source, part, "row", stage, reason, detail, record, tries, first_at,
-                     last_at, run_id)
-                    VALUES (fallen.dead_id, $judge, fallen.pair_id, fallen.source, fallen.part, fallen."row", fallen.stage,
-                            fallen.reason, fallen.detail, fallen.record, fallen.tries, now(), now(), $run)
+                    (dead_id, judge_version, pair_id, source, part, "row", stage, reason, detail, record, tries,
+                     first_at, last_at, run_id)
+                    VALUES (fallen.dead_id, $judge, fallen.pair_id, fallen.source, fallen.part, fallen."row",
+                            fallen.stage, fallen.reason, fallen.detail, fallen.record, fallen.tries, now(), now(), $run)
                 """,
                 {"judge": judge_version, "run": run_id},
             )
         )
-    if _changed(connection.execute(f"SELECT count(*) FROM lake.dead_letters WHERE {_RESOLVED_BY_BATCH}")):
+    if _changed(connection.execute(f"SELECT count(*) FROM lake.dead_letters WHERE {_SETTLED}")):
         resolved = _changed(
             connection.execute(
-                f"UPDATE lake.dead_letters SET resolved_at = now(), resolved_by = ? WHERE {_RESOLVED_BY_BATCH}",
+                f"UPDATE lake.dead_letters SET resolved_at = now(), resolved_by = ? WHERE {_SETTLED}",
                 [run_id],
             )
         )
     connection.execute("DROP TABLE temp.fallen")
     return stored, resolved
-
-
-_RESOLVED_BY_BATCH = """resolved_at IS NULL AND dead_id IN (
-    SELECT dead_id FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE NOT is_conflict) USING (n))"""
 
 
 def list_dead_letters(

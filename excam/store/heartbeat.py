@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import duckdb
 
-from excam.store.connection import attempt, engine
+from excam.store.connection import attempt
 from excam.store.url import StoreUrl, quote
 
 BEAT_SECONDS = 5.0
@@ -21,16 +21,16 @@ _TABLE = "pulse.excam_heartbeats"
 
 
 class Pulse:
-    """The table of heartbeats, through a connection of its own."""
+    """The table of heartbeats, through a connection of its own: beside a SQLite catalogue, inside a PostgreSQL one."""
 
-    def __init__(self, url: StoreUrl) -> None:
-        self._connection = engine(url, ())
+    def __init__(self, url: StoreUrl, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection.cursor()
         options = ["TYPE " + url.catalogue]
         if url.catalogue == "sqlite":
             options += ["BUSY_TIMEOUT 0", "JOURNAL_MODE 'WAL'"]
         elif url.password():
             options.append("SECRET catalogue")
-        self._run(f"ATTACH {quote(url.heartbeat_target)} AS pulse ({', '.join(options)})")
+        self._run(f"ATTACH IF NOT EXISTS {quote(url.heartbeat_target)} AS pulse ({', '.join(options)})")
         self._run(f"CREATE TABLE IF NOT EXISTS {_TABLE} (token BIGINT, beat_at VARCHAR)")
 
     def beat(self, token: int) -> None:
@@ -57,10 +57,10 @@ class Pulse:
 class Heartbeat:
     """A thread that beats until it is stopped, and notices when another writer has taken the lease over."""
 
-    def __init__(self, url: StoreUrl, token: int) -> None:
+    def __init__(self, pulse: Pulse, token: int) -> None:
         self.lost = threading.Event()
         self._stop = threading.Event()
-        self._pulse = Pulse(url)
+        self._pulse = pulse
         self._token = token
         self._pulse.beat(token)
         self._thread = threading.Thread(target=self._beat_on, name="excam-lease-heartbeat", daemon=True)

@@ -35,11 +35,11 @@ class LeaseLostError(UserError):
 class Lease:
     """The right to write, until released. Use it in a ``with`` block."""
 
-    def __init__(self, url: StoreUrl, connection: duckdb.DuckDBPyConnection, token: int) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, pulse: Pulse, token: int) -> None:
         self.token = token
         self._connection = connection
         self._released = False
-        self._heartbeat = Heartbeat(url, token)
+        self._heartbeat = Heartbeat(pulse, token)
 
     def __enter__(self) -> Lease:
         return self
@@ -79,17 +79,15 @@ class Lease:
 def take_lease(url: StoreUrl, connection: duckdb.DuckDBPyConnection, note: str, wait: float) -> Lease:
     """Take the lease, waiting at most ``wait`` seconds for a living holder; a dead one's is taken over."""
     deadline = time.monotonic() + wait
-    pulse = Pulse(url)
-    try:
-        while True:
-            token = transact(connection, lambda: _try_to_take(connection, pulse, note))
-            if isinstance(token, int):
-                return Lease(url, connection, token)
-            if time.monotonic() >= deadline:
-                raise token
-            time.sleep(min(POLL_SECONDS, max(0.0, deadline - time.monotonic())))
-    finally:
-        pulse.close()
+    pulse = Pulse(url, connection)
+    while True:
+        token = transact(connection, lambda: _try_to_take(connection, pulse, note))
+        if isinstance(token, int):
+            return Lease(connection, pulse, token)
+        if time.monotonic() >= deadline:
+            pulse.close()
+            raise token
+        time.sleep(min(POLL_SECONDS, max(0.0, deadline - time.monotonic())))
 
 
 def _try_to_take(connection: duckdb.DuckDBPyConnection, pulse: Pulse, note: str) -> int | UserError:

@@ -1,7 +1,7 @@
 """What has been read: one row for each part of a source and judge, written in the commit that stores its verdicts.
 
-A part is a unit of a file or a partition of a topic. Because the row and the verdicts are one transaction, a run that was
-killed goes on exactly where its last commit ended, and a file that has been read is not read again.
+A part is a unit of a file or a partition of a topic. Because the row and the verdicts are one transaction, a run that
+was killed goes on exactly where its last commit ended, and a file that has been read is not read again.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ DONE = "done"
 class LedgerUnit:
     """One part of a source: ``source`` is a file's URI or ``kafka:topic``, ``part`` its unit or partition number.
 
-    ``fingerprint`` changes when the file does, so that a rewritten file is read anew. ``next_offset`` is where a topic's
-    partition goes on. ``state`` is ``done`` when nothing of the part is left to read.
+    ``fingerprint`` changes when the file does, so that a rewritten file is read anew. ``next_offset`` is where a
+    topic's partition goes on. ``state`` is ``done`` when nothing of the part is left to read.
     """
 
     source: str
@@ -55,20 +55,22 @@ def write_ledger(
     latest = {(unit.source, unit.part, unit.fingerprint): unit for unit in units}
     table = pa.Table.from_pylist([asdict(unit) for unit in latest.values()], schema=_SCHEMA)
     connection.register("ledger_units", table)
+    same = """stored.source = unit.source AND stored.part = unit.part AND stored.fingerprint = unit.fingerprint
+              AND stored.judge_version = $judge"""
+    names = {"judge": judge_version, "run": run_id}
+    # Not a MERGE: DuckLake keeps small inserts and updates in the catalogue, but writes a file for a MERGE's.
     connection.execute(
-        """
-        MERGE INTO lake.ledger AS stored USING ledger_units AS unit
-        ON stored.source = unit.source AND stored.part = unit.part AND stored.fingerprint = unit.fingerprint
-           AND stored.judge_version = $judge
-        WHEN MATCHED THEN UPDATE SET
-            rows_total = unit.rows_total, rows_skipped = unit.rows_skipped, next_offset = unit.next_offset,
-            state = unit.state, detail = unit.detail, run_id = $run, updated_at = now()
-        WHEN NOT MATCHED THEN INSERT
-            (source, part, fingerprint, judge_version, rows_total, rows_skipped, next_offset, state, detail, run_id, updated_at)
-            VALUES (unit.source, unit.part, unit.fingerprint, $judge, unit.rows_total, unit.rows_skipped,
-                    unit.next_offset, unit.state, unit.detail, $run, now())
-        """,
-        {"judge": judge_version, "run": run_id},
+        f"""UPDATE lake.ledger AS stored SET
+                rows_total = unit.rows_total, rows_skipped = unit.rows_skipped, next_offset = unit.next_offset,
+                state = unit.state, detail = unit.detail, run_id = $run, updated_at = now()
+            FROM ledger_units AS unit WHERE {same}""",
+        names,
+    )
+    connection.execute(
+        f"""INSERT INTO lake.ledger BY NAME
+            SELECT unit.*, $judge AS judge_version, $run AS run_id, now() AS updated_at FROM ledger_units AS unit
+            WHERE NOT EXISTS (SELECT 1 FROM lake.ledger AS stored WHERE {same})""",
+        names,
     )
     connection.unregister("ledger_units")
 

@@ -16,45 +16,46 @@ from excam.store.connection import attempt, transact
 
 # Repeated on verdicts and errors, so that a trend needs no join. ``logged_on`` is the UTC day of ``logged_at``: trends
 # group by it, four bytes a row that Parquet folds into runs.
-_SERIES = """
-    country VARCHAR, language VARCHAR, app VARCHAR, model VARCHAR,
-    logged_at TIMESTAMPTZ, logged_on DATE, sample_share DOUBLE"""
+_SERIES = """country VARCHAR, language VARCHAR, app VARCHAR, model VARCHAR, logged_at TIMESTAMPTZ, logged_on DATE,
+    sample_share DOUBLE"""
 
-# ``pair_key`` and ``text_key`` are 64-bit hashes of the ids they stand for: a commit looks its pairs up among ten million
-# by reading eight bytes a row instead of a long string. The ids themselves decide, the keys only find candidates.
+# ``pair_key`` is half of a hash of the pair id, ``text_key`` and ``text_check`` are the two halves of the content hash:
+# a commit looks its pairs up among ten million by reading sixteen bytes a row instead of two long strings.
 _TABLES = [
     "CREATE TABLE lake.store_meta (key VARCHAR, value VARCHAR)",
-    "CREATE TABLE lake.texts (text_key UBIGINT, content_hash VARCHAR, instruction VARCHAR, output VARCHAR)",
+    """CREATE TABLE lake.texts (
+        text_key UBIGINT, text_check UBIGINT, content_hash VARCHAR, instruction VARCHAR, output VARCHAR)""",
     """CREATE TABLE lake.pairs (
-        pair_key UBIGINT, text_key UBIGINT, pair_id VARCHAR, content_hash VARCHAR, logged_at TIMESTAMPTZ, country VARCHAR,
-        countries VARCHAR[], country_how VARCHAR, language VARCHAR, output_language VARCHAR, app VARCHAR, model VARCHAR,
-        metadata VARCHAR, wrong_language BOOLEAN, repetition BOOLEAN, sample_share DOUBLE, source VARCHAR, part BIGINT,
-        "row" BIGINT, run_id VARCHAR, first_seen TIMESTAMPTZ)""",
+        pair_key UBIGINT, text_key UBIGINT, pair_id VARCHAR, content_hash VARCHAR, logged_at TIMESTAMPTZ,
+        country VARCHAR, countries VARCHAR[], country_how VARCHAR, language VARCHAR, output_language VARCHAR,
+        app VARCHAR, model VARCHAR, metadata VARCHAR, wrong_language BOOLEAN, repetition BOOLEAN, sample_share DOUBLE,
+        source VARCHAR, part BIGINT, "row" BIGINT, run_id VARCHAR, first_seen TIMESTAMPTZ)""",
     f"""CREATE TABLE lake.verdicts (
-        pair_key UBIGINT, text_key UBIGINT, pair_id VARCHAR, judge_version VARCHAR, content_hash VARCHAR, status VARCHAR,
-        score DOUBLE, p_error DOUBLE, p_report DOUBLE, n_minor INTEGER, n_major INTEGER, report VARCHAR, {_SERIES},
-        judged_at TIMESTAMPTZ, run_id VARCHAR, gated BOOLEAN, reused BOOLEAN, guided BOOLEAN, truncated BOOLEAN,
-        wrong_language BOOLEAN, repetition BOOLEAN)""",
+        pair_key UBIGINT, text_key UBIGINT, pair_id VARCHAR, judge_version VARCHAR, content_hash VARCHAR,
+        status VARCHAR, score DOUBLE, p_error DOUBLE, p_report DOUBLE, n_minor INTEGER, n_major INTEGER,
+        report VARCHAR, {_SERIES}, judged_at TIMESTAMPTZ, run_id VARCHAR, gated BOOLEAN, reused BOOLEAN,
+        guided BOOLEAN, truncated BOOLEAN, wrong_language BOOLEAN, repetition BOOLEAN)""",
     f"""CREATE TABLE lake.errors (
         pair_key UBIGINT, pair_id VARCHAR, judge_version VARCHAR, ordinal INTEGER, severity VARCHAR, type VARCHAR,
         category VARCHAR, location VARCHAR, span VARCHAR, "start" INTEGER, "end" INTEGER, "match" VARCHAR,
         explanation VARCHAR, {_SERIES})""",
     """CREATE TABLE lake.dead_letters (
-        dead_id VARCHAR, judge_version VARCHAR, pair_id VARCHAR, source VARCHAR, part BIGINT, "row" BIGINT, stage VARCHAR,
-        reason VARCHAR, detail VARCHAR, record VARCHAR, tries INTEGER, first_at TIMESTAMPTZ, last_at TIMESTAMPTZ,
-        run_id VARCHAR, resolved_at TIMESTAMPTZ, resolved_by VARCHAR)""",
+        dead_id VARCHAR, judge_version VARCHAR, pair_id VARCHAR, source VARCHAR, part BIGINT, "row" BIGINT,
+        stage VARCHAR, reason VARCHAR, detail VARCHAR, record VARCHAR, tries INTEGER, first_at TIMESTAMPTZ,
+        last_at TIMESTAMPTZ, run_id VARCHAR, resolved_at TIMESTAMPTZ, resolved_by VARCHAR)""",
     """CREATE TABLE lake.ledger (
-        source VARCHAR, part BIGINT, fingerprint VARCHAR, judge_version VARCHAR, rows_total BIGINT, rows_skipped BIGINT,
-        next_offset BIGINT, state VARCHAR, detail VARCHAR, run_id VARCHAR, updated_at TIMESTAMPTZ)""",
+        source VARCHAR, part BIGINT, fingerprint VARCHAR, judge_version VARCHAR, rows_total BIGINT,
+        rows_skipped BIGINT, next_offset BIGINT, state VARCHAR, detail VARCHAR, run_id VARCHAR,
+        updated_at TIMESTAMPTZ)""",
     "CREATE TABLE lake.judges (judge_version VARCHAR, card VARCHAR, first_at TIMESTAMPTZ)",
     """CREATE TABLE lake.runs (
-        run_id VARCHAR, kind VARCHAR, judge_version VARCHAR, started_at TIMESTAMPTZ, ended_at TIMESTAMPTZ, state VARCHAR,
-        arguments VARCHAR, counts VARCHAR, who VARCHAR)""",
+        run_id VARCHAR, kind VARCHAR, judge_version VARCHAR, started_at TIMESTAMPTZ, ended_at TIMESTAMPTZ,
+        state VARCHAR, arguments VARCHAR, counts VARCHAR, who VARCHAR)""",
     """CREATE TABLE lake.leases (
         name VARCHAR, token BIGINT, holder VARCHAR, note VARCHAR, taken_at TIMESTAMPTZ, committed_at TIMESTAMPTZ,
         released_at TIMESTAMPTZ)""",
-    "INSERT INTO lake.leases VALUES ('writer', 0, NULL, NULL, NULL, NULL, now()), ('judges', 0, NULL, NULL, NULL, NULL, now())",
-    # A trend reads one judge's files of the months it asks for; a lookup by key reads the row groups that can hold it.
+    "INSERT INTO lake.leases (name, token, released_at) VALUES ('writer', 0, now()), ('judges', 0, now())",
+    # A trend reads one judge's files of the months it asks for.
     "ALTER TABLE lake.verdicts SET PARTITIONED BY (judge_version, year(logged_at), month(logged_at))",
     "ALTER TABLE lake.errors SET PARTITIONED BY (judge_version, year(logged_at), month(logged_at))",
 ]

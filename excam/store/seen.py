@@ -1,4 +1,4 @@
-"""What a judge has judged already, for the two shortcuts that need it: reuse of a verdict, and a new judge's backlog."""
+"""What a judge has judged already, for the two that need to know: reuse of a verdict, and a new judge's backlog."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from excam.store.keys import TEXT_KEY
 from excam.store.url import quote
 
 
 def known_hashes(connection: duckdb.DuckDBPyConnection, judge_version: str) -> npt.NDArray[np.uint64]:
     """The first 64 bits of every content hash this judge has judged, sorted: a cheap "seen before?" filter.
 
-    Verdicts of the relevance gate count too, since the gate belongs to the judge's identity. A hit must be confirmed with
-    :func:`verdicts_of`, which compares whole hashes.
+    Verdicts of the relevance gate count too, since the gate belongs to the judge's identity. A hit must be confirmed
+    with :func:`verdicts_of`, which compares whole hashes.
     """
     columns: dict[str, Any] = connection.execute(
         "SELECT DISTINCT text_key FROM lake.verdicts WHERE judge_version = ?", [judge_version]
@@ -32,8 +33,8 @@ def verdicts_of(connection: duckdb.DuckDBPyConnection, judge_version: str, conte
     connection.register("asked", pa.table({"content_hash": pa.array(content_hashes, pa.string())}))
     try:
         return connection.execute(
-            """
-            WITH keys AS (SELECT DISTINCT content_hash, ('0x' || left(content_hash, 16))::UBIGINT AS text_key FROM asked)
+            f"""
+            WITH keys AS (SELECT DISTINCT content_hash, {TEXT_KEY} AS text_key FROM asked)
             SELECT DISTINCT ON (content_hash)
                    content_hash, status, score, p_error, p_report, report, guided, truncated, gated
             FROM lake.verdicts
@@ -52,8 +53,8 @@ def pending_pairs(
 ) -> list[str]:
     """Export the stored pairs that this judge has not judged as Parquet files, in the order they were logged.
 
-    The files hold the columns of a logged pair and its sampling share, so that a rescore reads the store as it would read
-    a folder of logs. Text is joined file by file, so memory stays flat however large the store is.
+    The files hold the columns of a logged pair and its sampling share, so that a rescore reads the store as it would
+    read a folder of logs. Text is joined file by file, so memory stays flat however large the store is.
     """
     connection.execute(
         """
@@ -81,8 +82,8 @@ def _export(connection: duckdb.DuckDBPyConnection, first: int, end: int, file: s
         f"""
         COPY (
             WITH slice AS (SELECT * FROM temp.backlog WHERE n >= {first} AND n < {end})
-            SELECT slice.pair_id, texts.instruction, texts.output, pairs.logged_at, pairs.country, pairs.language, pairs.app,
-                   pairs.model, pairs.metadata, pairs.sample_share
+            SELECT slice.pair_id, texts.instruction, texts.output, pairs.logged_at, pairs.country, pairs.language,
+                   pairs.app, pairs.model, pairs.metadata, pairs.sample_share
             FROM slice
             JOIN lake.pairs AS pairs ON pairs.pair_key = slice.pair_key AND pairs.pair_id = slice.pair_id
             JOIN lake.texts AS texts ON texts.text_key = slice.text_key AND texts.content_hash = slice.content_hash

@@ -71,7 +71,7 @@ class Store:
 
     @property
     def staging(self) -> str:
-        """Where tasks write outcomes before they are committed: ``{staging}/{run_id}/``, outside the lake's own files."""
+        """Where tasks write outcomes before a commit, as ``{staging}/{run_id}/``: outside the lake's own files."""
         return f"{self.data_path}/staging"
 
     def query(
@@ -80,7 +80,7 @@ class Store:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Ask a read-only question, one of :mod:`excam.store.queries` or your own, tried again while a lock is in the way."""
+        """Ask a question of :mod:`excam.store.queries` or your own; it is asked again while a lock is in the way."""
 
         def ask() -> Result:
             with self._connection.cursor() as connection:
@@ -91,7 +91,7 @@ class Store:
     # Writing: needs the lease.
 
     def lease(self, holder_note: str = "", wait: float = 0.0) -> Lease:
-        """The right to write, one holder a store; a living holder is waited for ``wait`` seconds, a dead one replaced."""
+        """The right to write: a living holder is waited for, ``wait`` seconds at most, a dead one is replaced."""
         return take_lease(self.url, self._connection.cursor(), holder_note, wait)
 
     def register_judge(self, card: JudgeCard) -> str:
@@ -123,7 +123,7 @@ class Store:
             return dead_letters.resolve_dead_letters(connection, lease, dead_ids, resolved_by)
 
     def clear_staging(self, run_id: str) -> None:
-        """Remove a run's staged files once they are committed; only local folders, a bucket has its own lifecycle rules."""
+        """Remove a run's staged files once they are committed; a bucket has its own lifecycle rules for that."""
         if "://" not in self.staging:
             shutil.rmtree(f"{self.staging}/{run_id}", ignore_errors=True)
 

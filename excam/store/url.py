@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from excam.fault import UserError
 
 DEFAULT_URL = "ducklake:sqlite:./excam-store/catalog.sqlite"
-PASSWORD_VARIABLE = "EXCAM_STORE_PASSWORD"  # noqa: S105 (the name of a variable, not a password)
+PASSWORD_VARIABLE = "EXCAM_STORE_PASSWORD"
 
 _FORMS = "ducklake:sqlite:PATH or ducklake:postgres:DSN?data_path=FOLDER"
 _KEYWORD = re.compile(r"\s*(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s']*)(?=\s|$)", re.DOTALL)
@@ -64,7 +64,8 @@ class StoreUrl:
         return os.environ.get(PASSWORD_VARIABLE) if self.catalogue == "postgres" else None
 
     def __str__(self) -> str:
-        data = f"?data_path={self.data_path}" if self.data_path and self.path is None else ""
+        beside = self.path is not None and self.data_path == _beside(self.path)
+        data = f"?data_path={self.data_path}" if self.data_path and not beside else ""
         return f"ducklake:{self.catalogue}:{self.catalogue_target}{data}"
 
 
@@ -75,7 +76,7 @@ def _sqlite(body: str) -> StoreUrl:
     if "\0" in body:
         raise UserError("the store URL holds a NUL character", "remove it")
     path = Path(name).expanduser().resolve()
-    return StoreUrl("sqlite", path=path, data_path=_folder(data) if data else str(path.with_suffix(".data")))
+    return StoreUrl("sqlite", path=path, data_path=_folder(data) if data else _beside(path))
 
 
 def _postgres(body: str) -> StoreUrl:
@@ -123,6 +124,10 @@ def _libpq(value: str) -> str:
     if re.fullmatch(r"[\w./:@+-]+", value):
         return value
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _beside(catalogue: Path) -> str:
+    return str(catalogue.with_suffix(".data"))
 
 
 def _folder(data_path: str) -> str:

@@ -1,0 +1,58 @@
+"""One way to print results: a table for people, JSON or CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from excam.cli.printable import printable
+
+
+def console() -> Console:
+    """A console that neither guesses at markup nor highlights: what it prints is data."""
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def print_json(value: object) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+
+
+def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _plain(row.get(name)) for name in columns} for row in rows)
+    click.echo(buffer.getvalue(), nl=False)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[str] = ()) -> None:
+    """A table whose cells are made safe for the terminal; ``right`` names the columns of numbers."""
+    numbers = set(right)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        is_number = column in numbers
+        table.add_column(column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(_cell(cell)) for cell in row))
+    console().print(table)
+
+
+def moment(value: datetime | None) -> str:
+    return "–" if value is None else f"{value:%Y-%m-%d %H:%M}"
+
+
+def _cell(value: object) -> str:
+    return "–" if value is None or value == "" else printable(str(value))
+
+
+def _plain(value: object) -> object:
+    return value.isoformat() if isinstance(value, date) else value

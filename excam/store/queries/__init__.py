@@ -1,0 +1,27 @@
+"""Questions to a store, as functions of a connection: ``store.query(trends, …)``. They read, they never write."""
+
+from __future__ import annotations
+
+from excam.store.queries.judges import JudgeUse, list_judges, pick_judge
+from excam.store.queries.show import ShownError, ShownPair, ShownVerdict, show_pair
+from excam.store.queries.slice import Slice
+from excam.store.queries.trends import By, Trend, TrendRow, trends
+from excam.store.queries.worst import WorstError, WorstPair, worst_pairs
+
+__all__ = [
+    "By",
+    "JudgeUse",
+    "ShownError",
+    "ShownPair",
+    "ShownVerdict",
+    "Slice",
+    "Trend",
+    "TrendRow",
+    "WorstError",
+    "WorstPair",
+    "list_judges",
+    "pick_judge",
+    "show_pair",
+    "trends",
+    "worst_pairs",
+]

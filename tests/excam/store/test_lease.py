@@ -1,0 +1,146 @@
+"""The lease: one writer at a time, a dead one replaced, a replaced one fenced off."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from datetime import timedelta
+
+import pytest
+
+from excam.fault import UserError
+from excam.store import Lease, LeaseLostError, Store, heartbeat
+from excam.store.holder import Holder, this_process
+from tests.excam.store.outcomes import JUDGE, count, put, rows_of, verdict
+
+
+def gone() -> Holder:
+    """A holder on this machine whose process has ended."""
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
+    return Holder(this_process().host, ended.pid, "ended")
+
+
+def pretend(store: Store, holder: Holder) -> None:
+    """Make it look as if somebody else held the lease."""
+    with store._connection.cursor() as connection:
+        connection.execute(
+            """UPDATE lake.leases SET holder = ?, note = 'scoring', taken_at = now(), released_at = NULL, token = token + 1
+               WHERE name = 'writer'""",
+            [holder.dump()],
+        )
+
+
+def test_a_second_writer_is_told_who_holds_the_lease(store_url: str) -> None:
+    with Store.open(store_url) as first, Store.open(store_url) as second, first.lease("nightly score"):
+        with pytest.raises(UserError) as refused:
+            second.lease()
+    assert f"process {os.getpid()} on " in refused.value.message
+    assert "nightly score" in refused.value.message
+    assert "last sign of life" in refused.value.message
+    assert refused.value.fix
+
+
+def test_a_writer_waits_for_the_lease_as_long_as_it_was_told(sqlite_url: str) -> None:
+    with Store.open(sqlite_url) as first, Store.open(sqlite_url) as second:
+        lease = first.lease()
+        begun = time.monotonic()
+        with pytest.raises(UserError):
+            second.lease(wait=0.6)
+        assert time.monotonic() - begun >= 0.6
+        lease.release()
+        with second.lease(wait=5.0) as later:
+            assert later.token == lease.token + 1
+
+
+def test_the_lease_of_a_process_that_is_gone_is_taken_over_at_once(sqlite_store: Store) -> None:
+    pretend(sqlite_store, gone())
+    with sqlite_store.lease() as lease:
+        assert put(sqlite_store, verdict(0), lease=lease).verdicts == 1
+
+
+def test_a_process_number_given_to_a_new_process_does_not_keep_the_lease(sqlite_store: Store) -> None:
+    pretend(sqlite_store, Holder(this_process().host, os.getpid(), "an earlier process"))
+    with sqlite_store.lease():
+        pass
+
+
+def test_a_holder_on_another_machine_is_believed_until_its_heart_stops(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretend(sqlite_store, Holder("elsewhere", 1, "x"))
+    with pytest.raises(UserError, match="process 1 on elsewhere"):
+        sqlite_store.lease()
+    monkeypatch.setattr("excam.store.lease.EXPIRY", timedelta(0))
+    with sqlite_store.lease():
+        pass
+
+
+def test_a_beating_heart_keeps_the_lease_of_a_holder_elsewhere(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("excam.store.lease.EXPIRY", timedelta(seconds=0.5))
+    with sqlite_store.lease() as lease:
+        with sqlite_store._connection.cursor() as connection:
+            connection.execute("UPDATE lake.leases SET holder = ?", [Holder("elsewhere", 1, "x").dump()])
+        time.sleep(0.7)
+        with pytest.raises(UserError, match="elsewhere"):
+            sqlite_store.lease()
+        assert not lease.lost
+
+
+def take_over(store: Store) -> Lease:
+    """Take the lease as a process would that believes the holder dead."""
+    with store._connection.cursor() as connection:
+        connection.execute("UPDATE lake.leases SET holder = ? WHERE name = 'writer'", [gone().dump()])
+    return store.lease()
+
+
+def test_a_writer_that_lost_its_lease_stores_nothing_more(store_url: str) -> None:
+    with Store.open(store_url) as sleeper, Store.open(store_url) as successor:
+        old = sleeper.lease()
+        put(sleeper, verdict(0), lease=old)
+        with take_over(successor) as new:
+            with pytest.raises(LeaseLostError):
+                put(sleeper, verdict(1), lease=old)
+            put(successor, verdict(2), lease=new)
+        assert [row["pair_id"] for row in rows_of(successor, "SELECT pair_id FROM lake.pairs ORDER BY 1")] == [
+            "p0",
+            "p2",
+        ]
+        old.release()
+        assert rows_of(successor, "SELECT released_at IS NOT NULL AS free FROM lake.leases WHERE name = 'writer'") == [
+            {"free": True}
+        ]
+
+
+def test_a_writer_notices_between_commits_that_it_was_replaced(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.05)
+    with Store.open(sqlite_url) as sleeper, Store.open(sqlite_url) as successor:
+        old = sleeper.lease()
+        with take_over(successor):
+            deadline = time.monotonic() + 10
+            while not old.lost and time.monotonic() < deadline:
+                time.sleep(0.02)
+        assert old.lost
+        old.release()
+
+
+def test_the_runs_of_a_dead_writer_are_closed_as_interrupted(sqlite_store: Store) -> None:
+    with sqlite_store.lease() as lease:
+        sqlite_store.start_run(lease, "score", JUDGE, {})
+    with sqlite_store.lease():
+        assert rows_of(sqlite_store, "SELECT state FROM lake.runs") == [{"state": "interrupted"}]
+
+
+def test_a_released_lease_writes_nothing(sqlite_store: Store) -> None:
+    with sqlite_store.lease() as lease:
+        pass
+    with pytest.raises(RuntimeError, match="released"):
+        put(sqlite_store, verdict(0), lease=lease)
+    assert count(sqlite_store, "pairs") == 0
