@@ -8,7 +8,7 @@ from pathlib import Path
 from excam.fault import UserError
 from excam.models import hub
 from excam.models.cache import appearing, cache_root, digests, is_whole, only_one
-from excam.models.convert import CONVERTER, convert
+from excam.models.convert import CONVERTER, convert, require_converter
 from excam.models.fetch import local_folder, obtain
 from excam.models.folder import folder_sha256
 from excam.models.registry import Pinned, known, pinned
@@ -42,18 +42,15 @@ def resolve(
     mirror, unless ``source`` names one of them. A path is a folder with safetensors, used in place.
     ``OWNER/NAME@COMMIT`` is a hub model.
     """
-    text = str(name_or_path)
-    if text in known():
-        return resolve_pinned(pinned(text), cache, source, folder, progress)
-    path = Path(name_or_path).expanduser()
-    if path.is_dir():
-        return _from_folder(path.resolve(), path.resolve().name, cache_root(cache), progress)
-    if hub.is_hub_id(text) and not path.exists():
-        return _from_folder(hub.fetch_snapshot(text, progress), text, cache_root(cache), progress)
-    if isinstance(name_or_path, Path) or path.exists() or path.is_absolute():
-        raise UserError(f"{path} is not a folder", "give the folder that holds safetensors, config and tokenizer")
-    pinned(text)  # raises, naming what there is
-    raise AssertionError(text)
+    text, path = str(name_or_path), Path(name_or_path).expanduser()
+    if text not in known():
+        if path.is_dir():
+            return _from_folder(path.resolve(), path.resolve().name, cache_root(cache), progress)
+        if path.exists() or path.is_absolute():
+            raise UserError(f"{path} is not a folder", "give the folder that holds safetensors, config and tokenizer")
+        if hub.is_hub_id(text):
+            return _from_folder(hub.fetch_snapshot(text, progress), text, cache_root(cache), progress)
+    return resolve_pinned(pinned(text), cache, source, folder, progress)
 
 
 def resolve_pinned(
@@ -66,6 +63,7 @@ def resolve_pinned(
     ready = BaseModel(model.name, target, model.sha256, model.license)
     if source == "auto" and is_whole(target, facts, digests(root), progress):
         return ready
+    require_converter()
     with only_one(root, model.name, progress):
         if source != "auto" or not is_whole(target, facts, digests(root), progress):
             gguf = obtain(model, root, source, local_folder(folder), progress)

@@ -5,15 +5,27 @@ from __future__ import annotations
 import io
 import json
 from contextlib import redirect_stderr
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from excam.fault import UserError
 from excam.models.registry import Pinned
 from excam.models.tokenizer_files import STOPS, write_tokenizer
 from excam.models.vocabulary import read_vocabulary
 
 CONVERTER = 1
 """Part of a converted folder's identity: raise it whenever the same GGUF would give other bytes."""
+
+
+def require_converter() -> None:
+    """Say what is missing before a gigabyte is downloaded, not after."""
+    needed = ("torch", "transformers", "accelerate", "gguf", "safetensors", "huggingface_hub", "filelock")
+    if missing := [package for package in needed if find_spec(package) is None]:
+        raise UserError(
+            f"base models cannot be prepared without {', '.join(missing)}",
+            "install ExCAM with its extra cpu or gpu: excam[cpu]",
+        )
 
 
 def convert(gguf: Path, model: Pinned, folder: Path) -> None:

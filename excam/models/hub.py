@@ -45,7 +45,7 @@ def fetch_snapshot(hub_id: str, progress: Progress) -> Path:
     match = _PINNED_ID.fullmatch(hub_id)
     if match is None:
         raise UserError(
-            f"{hub_id!r} names a hub model without a pinned commit",
+            f"{hub_id!r} is no folder here, and a hub model without a pinned commit is not used",
             "write OWNER/NAME@COMMIT with the 40 hexadecimal digits of the commit shown on the model's page",
         )
     from huggingface_hub import snapshot_download

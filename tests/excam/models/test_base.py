@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,3 +97,12 @@ def test_a_pinned_hub_model_is_fetched_without_its_pickles(
 def test_a_hub_model_that_cannot_be_had_is_a_fault_with_its_name(hub: Mirror, cache: Path) -> None:
     with pytest.raises(UserError, match=f"someone/nothing@{COMMIT} could not be fetched"):
         resolve(f"someone/nothing@{COMMIT}", cache)
+
+
+def test_missing_packages_are_named_before_anything_is_downloaded(
+    index: Mirror, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "gguf", None)  # as in an install without the extra
+    with pytest.raises(UserError, match="without gguf"):
+        resolve("smollm2-135m", cache)
+    assert not index.fetched
