@@ -48,6 +48,12 @@ class Scored:
     tuned: bool
     planned: Planned
     tally: Tally
+    seconds: float = 0.0
+
+    @property
+    def pairs_per_second(self) -> float:
+        """How fast the engine was fed, start-up left out."""
+        return self.tally.judged / self.seconds if self.seconds else 0.0
 
 
 def score_logs(
@@ -77,12 +83,12 @@ def score_logs(
             planned(plan)
         run.run(sections, options.mapping, gate=options.gate, watch=watch, waiting=waiting)
         run.tally += Tally(dead_letters=len(broken))
-    return Scored(run.run_id, run.card.judge_version, run.card.tuned, plan, run.tally)
+    return Scored(run.run_id, run.card.judge_version, run.card.tuned, plan, run.tally, run.seconds)
 
 
 def plan_sections(store: Store, judge_version: str, files: Sequence[LogFile], options: ScoreOptions) -> list[Section]:
     """The row groups with rows that are in no commit of this judge yet."""
-    sections = []
+    sections: list[Section] = []
     for file in files:
         sampling = Sampling(options.share)
         if options.cap_per_country is not None:

@@ -20,12 +20,25 @@ from excam.judgement import JudgeFailure, Judgement, error_rows
 from excam.outcome import Kind
 from pipelines.files import plain
 from pipelines.read import record_json
+from pipelines.replayed import JUDGE_STAGE
 from pipelines.screen import Row, dead_letter
 
 CHUNK = 16  # pairs a call: enough to make the call's cost vanish, few enough to spread over replicas
 CALL_TIMEOUT = 180.0  # while no replica lives a call waits in the handle without an error
 PATIENCE = 900.0  # how long recoverable failures are retried before pairs go to the dead letters
 REMEMBERED = 20_000
+PAIR_FIELDS = (
+    "pair_id",
+    "instruction",
+    "output",
+    "logged_at",
+    "country",
+    "language",
+    "app",
+    "model",
+    "metadata",
+    "sample_share",
+)
 
 # A dead replica, a full queue, or no answer in time: the pair is not at fault and another try may well succeed.
 # An engine that died inside a living replica arrives as a RayTaskError caused by EngineDeadError.
@@ -103,9 +116,8 @@ class JudgeCaller:
 
     def _settle(self, row: Row, answer: Judgement | JudgeFailure, *, reused: bool) -> None:
         if isinstance(answer, JudgeFailure):
-            record = {key: row[key] for key in ("pair_id", "instruction", "output", "logged_at", "country", "app")}
-            record |= {"model": row["model"], "metadata": row["metadata"], "language": row["language"]}
-            row.update(dead_letter("judge", answer.reason, answer.detail, record_json(record)))
+            record = record_json({key: row[key] for key in PAIR_FIELDS})
+            row.update(dead_letter(JUDGE_STAGE, answer.reason, answer.detail, record))
             return
         row.update(
             kind=Kind.VERDICT.value,

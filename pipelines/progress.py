@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
@@ -30,6 +31,15 @@ class TallyKeeper:
 
     def __init__(self) -> None:
         self._total = Tally()
+        self._begun: float | None = None
+
+    def begin(self) -> None:
+        """The first pair is about to be judged: everything before it was start-up."""
+        self._begun = self._begun or time.monotonic()
+
+    def seconds(self) -> float:
+        """How long judging has been going on."""
+        return time.monotonic() - self._begun if self._begun else 0.0
 
     def add(self, tally: Tally) -> None:
         self._total += tally

@@ -31,18 +31,20 @@ TASK_CPUS = 0.25
 
 def run_sections(
     store: Store, lease: Lease, plan: RunPlan, sections: Sequence[Section], watch: Watcher | None = None
-) -> Tally:
-    """Read, screen, judge and commit every section; what is committed stays, whatever happens to the rest."""
+) -> tuple[Tally, float]:
+    """Read, screen, judge and commit every section; what is committed stays, whatever happens to the rest.
+
+    Returns what was done and the seconds from the first pair judged to the last commit.
+    """
     writer = _Committer(store, lease, plan)
-    with _watching(plan, writer, watch):
+    with _watching(plan, watch):
         try:
             for start in range(0, len(sections), WAVE_SECTIONS):
                 for unit in _judged_units(plan, sections[start : start + WAVE_SECTIONS]):
                     writer.add(unit)
         finally:
             writer.flush()
-    total: Tally = ray.get(plan.tally.total.remote())
-    return total
+    return tuple(ray.get([plan.tally.total.remote(), plan.tally.seconds.remote()]))
 
 
 def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[str, Any]]:
@@ -63,8 +65,9 @@ def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[s
             JudgeAndStage,
             fn_constructor_args=(plan,),
             batch_size=1,
-            compute=ActorPoolStrategy(size=1, max_tasks_in_flight_per_actor=2 * UNITS_AT_ONCE),
-            max_concurrency=UNITS_AT_ONCE,
+            compute=ActorPoolStrategy(
+                size=1, max_tasks_in_flight_per_actor=2 * UNITS_AT_ONCE, max_concurrent_calls_per_actor=UNITS_AT_ONCE
+            ),
             num_cpus=TASK_CPUS,
         )
     )
@@ -113,7 +116,7 @@ class _Committer:
 
 
 @contextmanager
-def _watching(plan: RunPlan, writer: _Committer, watch: Watcher | None) -> Iterator[None]:
+def _watching(plan: RunPlan, watch: Watcher | None) -> Iterator[None]:
     """Show the tally twice a second from a thread of its own, since the driver waits for units most of the time."""
     if watch is None:
         yield

@@ -5,39 +5,39 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from excam.language import language_of
-from excam.surface import surface_of
-
 from excam.country import country_of
+from excam.language import language_of
 from excam.mapping import BadField, RecordMapping
 from excam.outcome import Kind
 from excam.pair import LoggedPair, sample_position
 from excam.relevance import is_cultural
 from excam.report import Status
+from excam.surface import surface_of
 from pipelines.read import Unit, record_json
-from pipelines.units import Sampling
+from pipelines.replayed import JUDGE_STAGE, REPLAY_STAGE, replayed_record
+from pipelines.units import Sampling, Section
 
 Row = dict[str, Any]
 
 
-def screen_unit(
-    unit: Unit, source: str, mapping: RecordMapping, sampling: Sampling, *, gate: bool
-) -> tuple[list[Row], int]:
+def screen_unit(unit: Unit, section: Section, mapping: RecordMapping, *, gate: bool) -> tuple[list[Row], int]:
     """The unit's records as outcome rows, and how many were left out by sampling."""
+    place = {"source": section.uri, "part": section.group}
     if unit.broken:
         last = unit.first_row + unit.rows - 1
-        detail = f"rows {unit.first_row} to {last} cannot be read: {unit.broken}"
-        origin = {"source": source, "part": unit.part, "row": unit.first_row}
-        return [origin | dead_letter("read", "unreadable_rows", detail, None)], 0
+        detail = f"{section.uri}, rows {unit.first_row} to {last} cannot be read: {unit.broken}"
+        return [place | {"row": unit.first_row} | dead_letter("read", "unreadable_rows", detail, None)], 0
     rows, skipped = [], 0
-    for number, record in enumerate(unit.records):
-        origin = {"source": source, "part": unit.part, "row": unit.first_row + number}
-        pair = mapping.read(record)
+    for number, raw in enumerate(unit.records):
+        replayed = replayed_record(raw)
+        record, origin = replayed or (raw, place | {"row": unit.first_row + number})
+        known_form = replayed is not None and raw[REPLAY_STAGE] == JUDGE_STAGE
+        pair = (RecordMapping() if known_form else mapping).read(record)
         if isinstance(pair, BadField):
-            detail = f"{source}, row {origin['row']}, {pair}"
+            detail = f"{origin['source']}, row {origin['row']}, {pair}"
             rows.append(origin | dead_letter("map", "bad_field", detail, record_json(record)))
             continue
-        row = screen_pair(pair, sampling, gate=gate, share_known=record.get("sample_share"))
+        row = screen_pair(pair, section.sampling, gate=gate, share_known=record.get("sample_share"))
         if row is None:
             skipped += 1
         else:

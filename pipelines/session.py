@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import ray
@@ -29,8 +29,8 @@ class Session:
     card: JudgeCard
     run_id: str
     settings: JudgeSettings
-    tally: Tally
-    state: str = "done"
+    tally: Tally = field(default_factory=Tally)
+    seconds: float = 0.0
 
     def run(
         self,
@@ -58,7 +58,9 @@ class Session:
             known=ray.put(self.store.known_hashes(version)),
             in_flight=self.settings.replicas.max * self.settings.replicas.max_ongoing_requests,
         )
-        self.tally += run_sections(self.store, self.lease, plan, sections, watch)
+        done, seconds = run_sections(self.store, self.lease, plan, sections, watch)
+        self.tally += done
+        self.seconds += seconds
 
 
 @contextmanager
@@ -72,7 +74,7 @@ def session(
     with Store.open(store_url) as store, store.lease(kind, wait=wait) as lease:
         store.register_judge(card)
         run_id = store.start_run(lease, kind, card.judge_version, dict(arguments))
-        current = Session(store, lease, card, run_id, settings, Tally())
+        current = Session(store, lease, card, run_id, settings)
         state = "failed"
         try:
             yield current

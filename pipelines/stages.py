@@ -77,7 +77,7 @@ class ReadAndScreen:
         section: Section = pickle.loads(batch["section"][0])
         plan = self._plan
         for unit in read_units(section):
-            rows, skipped = screen_unit(unit, section.uri, plan.mapping, section.sampling, gate=plan.gate)
+            rows, skipped = screen_unit(unit, section, plan.mapping, gate=plan.gate)
             take_stored_verdicts(rows, self._known, plan.store_url, plan.judge_version)
             yield _unit_row(
                 source=section.uri,
@@ -101,6 +101,7 @@ class JudgeAndStage:
     async def __call__(self, batch: Batch) -> Batch:
         rows = _unpack(batch["outcomes"][0])
         skipped = int(batch["skipped"][0])
+        self._plan.tally.begin.remote()
         await self._caller.judge_rows(rows)
         self._plan.tally.add.remote(tally_of(rows, skipped, self._caller.retries))
         self._caller.retries = 0

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from excam.decision import DecisionTokens
 from excam.judgement import JudgeFailure, Judgement
-from excam.models import load_tokenizer
-from excam.prompt import Prompt, PromptRenderer
-from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, ErrorReport, Status, parse_report, report_schema
+from excam.prompt import Prompt
+from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, ErrorReport, Status, parse_report
 from excam.score import decision_probabilities, sequence_probability
 from serve.engine_arguments import engine_arguments
 from serve.identity import Judge
+from serve.requests import Requests
 
 
 @dataclass(frozen=True)
@@ -53,29 +52,17 @@ class JudgeEngine:
     """
 
     def __init__(self, judge: Judge) -> None:
-        from vllm import SamplingParams
         from vllm.engine.arg_utils import AsyncEngineArgs
         from vllm.lora.request import LoRARequest
-        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
         from vllm.v1.engine.async_llm import AsyncLLM
 
         self.card = judge.card
-        self._settings = settings = judge.settings
-        tokenizer = load_tokenizer(judge.model_path)
-        self._tokens = DecisionTokens.of(tokenizer)
-        self._renderer = PromptRenderer(tokenizer, settings.max_prompt_tokens)
+        self._settings = judge.settings
+        self._requests = Requests(judge)
+        self._tokens = self._requests.tokens
         self._lora = LoRARequest(judge.card.adapter, 1, str(judge.lora_path)) if judge.lora_path else None
         self._number = itertools.count()
         self._engine = AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge)))
-
-        greedy: dict[str, Any] = {"temperature": 0.0, "output_kind": RequestOutputKind.FINAL_ONLY}
-        greedy_report = greedy | {"max_tokens": settings.max_report_tokens, "logprobs": 0}
-        watched = sorted(self._tokens.by_status.values())
-        self._decide = SamplingParams(max_tokens=self._tokens.longest_clean, logprob_token_ids=watched, **greedy)
-        self._decide_forced = SamplingParams(max_tokens=1, logprob_token_ids=watched, **greedy)
-        self._write = SamplingParams(**greedy_report)
-        grammar = StructuredOutputsParams(json=report_schema(errors_only=not settings.full))
-        self._write_guided = SamplingParams(structured_outputs=grammar, **greedy_report)
 
     async def judge_many(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement | JudgeFailure]:
         """Judge several pairs at once; the engine batches them with whatever else it is working on."""
@@ -83,7 +70,7 @@ class JudgeEngine:
 
     async def judge(self, instruction: str, output: str) -> Judgement | JudgeFailure:
         """Judge one pair. What a text does wrong comes back as a failure value; only a dying engine raises."""
-        prompt = self._renderer.render(instruction, output)
+        prompt = self._requests.renderer.render(instruction, output)
         decision = await self._free_decision(prompt) if self.card.tuned else None
         if decision is None:
             decision = await self._forced_decision(prompt)
@@ -108,7 +95,7 @@ class JudgeEngine:
 
     async def _free_decision(self, prompt: Prompt) -> Decision | None:
         """The first few tokens as the judge writes them; None if they are neither a report nor the opening of one."""
-        answer = await self._ask(prompt.token_ids, self._decide)
+        answer = await self._ask(prompt.token_ids, self._requests.decide)
         depth = len(self._tokens.opening)
         written = tuple(answer.token_ids)
         if written[:depth] != self._tokens.opening or len(written) <= depth:
@@ -120,7 +107,7 @@ class JudgeEngine:
 
     async def _forced_decision(self, prompt: Prompt) -> Decision:
         """The one token after a given opening, which counts as certain."""
-        answer = await self._ask([*prompt.token_ids, *self._tokens.opening], self._decide_forced)
+        answer = await self._ask([*prompt.token_ids, *self._tokens.opening], self._requests.decide_forced)
         return Decision(0.0, self._by_status(answer, 0), True)
 
     def _by_status(self, answer: Any, depth: int) -> dict[Status, float]:
@@ -143,13 +130,13 @@ class JudgeEngine:
             if decision.choice is not Status.ERROR:
                 begun = (*self._tokens.opening, self._tokens.by_status[Status.ERROR])
                 logprob = decision.opening_logprob + decision.by_status[Status.ERROR]
-            answer = await self._ask([*prompt.token_ids, *begun], self._write)
-            report = parse_report(self._renderer.decode(begun) + answer.text)
+            answer = await self._ask([*prompt.token_ids, *begun], self._requests.write)
+            report = parse_report(self._requests.renderer.decode(begun) + answer.text)
             if isinstance(report, ErrorReport) and report.status is Status.ERROR:
                 tokens = len(begun) + len(answer.token_ids)
                 p_report = sequence_probability(logprob + answer.cumulative_logprob, tokens)
                 return Judgement.of(report, decision.p_error, p_report)
-        answer = await self._ask(prompt.token_ids, self._write_guided)
+        answer = await self._ask(prompt.token_ids, self._requests.write_guided)
         report = parse_report(answer.text)
         if not isinstance(report, ErrorReport):
             return JudgeFailure("unparsable_report", f"{report.kind}: {report.message}; the judge wrote: {report.text}")

@@ -82,5 +82,6 @@ def summary(scored: Scored) -> str:
         lines.append("See why with: excam dead-letters list")
     if not scored.tuned:
         lines.append("This judge is an UNTUNED base model: its verdicts show that the system works, not what is true.")
-    lines.append(f"judge {scored.judge_version}, run {scored.run_id}")
+    speed = f", {scored.pairs_per_second:.1f} pairs/s" if tally.judged else ""
+    lines.append(f"judge {scored.judge_version}, run {scored.run_id}{speed}")
     return "\n".join(lines)

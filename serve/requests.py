@@ -1,0 +1,37 @@
+"""What the engine is asked: prompts as token ids and, for each step of judging, how to decode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from excam.decision import DecisionTokens
+from excam.models import load_tokenizer
+from excam.prompt import PromptRenderer
+from excam.report import report_schema
+from serve.identity import Judge
+
+
+class Requests:
+    """A judge's prompts and decoding parameters, the same wherever its engine runs.
+
+    ``decide`` asks for as many tokens as a clean report has, ``decide_forced`` for the one after a given opening;
+    both also return the log-probabilities of the decision tokens that were not chosen. ``write`` goes on freely to
+    the end of the report, ``write_guided`` writes it under a grammar.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+
+        settings = judge.settings
+        tokenizer = load_tokenizer(judge.model_path)
+        self.tokens = DecisionTokens.of(tokenizer)
+        self.renderer = PromptRenderer(tokenizer, settings.max_prompt_tokens)
+        greedy: dict[str, Any] = {"temperature": 0.0, "output_kind": RequestOutputKind.FINAL_ONLY}
+        report = greedy | {"max_tokens": settings.max_report_tokens, "logprobs": 0}
+        watched = sorted(self.tokens.by_status.values())
+        grammar = StructuredOutputsParams(json=report_schema(errors_only=not settings.full))
+        self.decide = SamplingParams(max_tokens=self.tokens.longest_clean, logprob_token_ids=watched, **greedy)
+        self.decide_forced = SamplingParams(max_tokens=1, logprob_token_ids=watched, **greedy)
+        self.write = SamplingParams(**report)
+        self.write_guided = SamplingParams(structured_outputs=grammar, **report)

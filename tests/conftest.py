@@ -1,0 +1,68 @@
+"""What tests share: one real judge (SmolLM2-135M in vLLM behind Ray Serve) for all of them, and logs to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+START = datetime(2026, 9, 1, tzinfo=UTC)
+COUNTRIES = ("Indonesia", "Japan", "Mexico", "Nigeria", "Germany")
+
+LogWriter = Callable[..., Path]
+
+
+def pair_record(number: int, **changes: Any) -> dict[str, Any]:
+    """A plausible log record; every number gives another text."""
+    country = COUNTRIES[number % len(COUNTRIES)]
+    record = {
+        "pair_id": f"pair-{number}",
+        "instruction": f"What do people in {country} eat at family feast number {number}?",
+        "output": f"At feast number {number} families in {country} share a traditional meal and sweets.",
+        "logged_at": START + timedelta(hours=number),
+        "app": "helper",
+        "model": "old" if number % 2 else "new",
+    }
+    return record | changes
+
+
+@pytest.fixture
+def write_log(tmp_path: Path) -> LogWriter:
+    """Write records as a Parquet log below the test's folder."""
+
+    def write(name: str, records: list[dict[str, Any]], **options: Any) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(records), path, **options)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def store_url(tmp_path: Path) -> str:
+    return f"ducklake:sqlite:{tmp_path}/store/catalog.sqlite"
+
+
+@pytest.fixture(scope="session")
+def judge_settings() -> Any:
+    """A judge that decides by one token and, with this threshold, seldom writes a report: fast enough for tests."""
+    from serve.settings import JudgeSettings
+
+    return JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=1.0, max_prompt_tokens=512)
+
+
+@pytest.fixture(scope="session")
+def judge(judge_settings: Any) -> Iterator[Any]:
+    """The running judge's handle and card; Ray and Serve are started once and stopped at the end."""
+    import ray
+
+    from serve.start import start_judge
+
+    yield start_judge(judge_settings)
+    ray.shutdown()
