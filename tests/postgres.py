@@ -30,7 +30,16 @@ class Postgres:
     def database(self) -> str:
         """A new, empty database, as a connection string without the password."""
         name = f"db_{secrets.token_hex(6)}"
-        command = [self.binaries / "createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, name]
+        command: list[str | Path] = [
+            self.binaries / "createdb",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(self.port),
+            "-U",
+            USER,
+            name,
+        ]
         subprocess.run(command, check=True, env=os.environ | {"PGPASSWORD": self.password})
         return f"host=127.0.0.1 port={self.port} user={USER} dbname={name}"
 
@@ -50,7 +59,7 @@ def running_postgres() -> Iterator[Postgres]:
             os.chown(path, account.pw_uid, account.pw_gid)
     data = folder / "data"
     options = ["--auth=scram-sha-256", f"--username={USER}", f"--pwfile={folder / 'password'}", "--encoding=UTF8"]
-    initialise = [binaries / "initdb", "-D", data, "--no-sync", "--locale=C.UTF-8", *options]
+    initialise: list[str | Path] = [binaries / "initdb", "-D", data, "--no-sync", "--locale=C.UTF-8", *options]
     subprocess.run(initialise, check=True, stdout=subprocess.DEVNULL, cwd="/", **owner)
     port = _free_port()
     settings = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
@@ -82,7 +91,7 @@ def _free_port() -> int:
 
 def _wait_until_ready(binaries: Path, port: int, server: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + 30
-    ask = [binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
+    ask: list[str | Path] = [binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
     while subprocess.run(ask, check=False).returncode != 0:
         if server.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"PostgreSQL did not start:\n{log.read_text()[-2000:]}")

@@ -49,6 +49,7 @@ def list_them(store: str, reason: str | None, include_resolved: bool, limit: int
             for letter in found
         ),
         right=["tries"],
+        whole=["id", "last seen"],
     )
 
 

@@ -38,4 +38,5 @@ def judges(store: str, as_json: bool) -> None:
             for judge in found
         ),
         right=["verdicts", "errors"],
+        whole=["judge", "first", "last"],
     )

@@ -32,7 +32,7 @@ _AGO = re.compile(r"(\d{1,5})\s*([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
-class Day(click.ParamType):
+class Day(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
     """A day as 2025-06-30, or as so long ago: 30d, 12w, 6m, 1y."""
 
     name = "day"
@@ -49,7 +49,7 @@ class Day(click.ParamType):
             self.fail(f"{value!r} is neither a day such as 2025-06-30 nor a span such as 30d, 12w or 6m", param, ctx)
 
 
-class Country(click.ParamType):
+class Country(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
     """A country by its two-letter code or in any common spelling, of any language."""
 
     name = "country"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 
 import click
 from rich.console import Console
@@ -18,8 +19,11 @@ from excam.cli.printable import printable
 
 
 def console() -> Console:
-    """A console that neither guesses at markup nor highlights: what it prints is data."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+    """A console that neither guesses at markup nor highlights: what it prints is data. A pipe is as wide as it needs."""
+    screen = Console(highlight=False, markup=False, emoji=False)
+    if not screen.is_terminal and "COLUMNS" not in os.environ:
+        screen.width = 200
+    return screen
 
 
 def print_json(value: object) -> None:
@@ -34,13 +38,18 @@ def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
     click.echo(buffer.getvalue(), nl=False)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[str] = ()) -> None:
-    """A table whose cells are made safe for the terminal; ``right`` names the columns of numbers."""
-    numbers = set(right)
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    right: Iterable[str] = (),
+    whole: Iterable[str] = (),
+) -> None:
+    """A table whose cells are made safe for the terminal; ``right`` are columns of numbers, ``whole`` never wrap."""
+    numbers, unbroken = set(right), {*right, *whole}
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
-        is_number = column in numbers
-        table.add_column(column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
+        side: Literal["left", "right"] = "right" if column in numbers else "left"
+        table.add_column(column, justify=side, no_wrap=column in unbroken, overflow="fold")
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(_cell(cell)) for cell in row))
     console().print(table)

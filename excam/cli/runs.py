@@ -41,4 +41,5 @@ def runs(store: str, limit: int, as_json: bool) -> None:
             ]
             for run in found
         ),
+        whole=["run", "judge", "started", "state"],
     )

@@ -112,7 +112,8 @@ def _classify(connection: duckdb.DuckDBPyConnection, judge_version: str) -> None
         CREATE OR REPLACE TEMP TABLE claim AS
         WITH seen AS (
             SELECT n, pair_key, text_key, pair_id, batch.content_hash, source, part, "row",
-                   named.content_hash AS stored, (pair_key, text_key) IN (SELECT (pair_key, text_key) FROM temp.held) AS is_held
+                   named.content_hash AS stored,
+                   (pair_key, text_key) IN (SELECT (pair_key, text_key) FROM temp.held) AS is_held
             FROM temp.batch LEFT JOIN temp.named USING (pair_id) WHERE kind = 'verdict'
         ),
         settled AS (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -16,10 +17,12 @@ from excam.fault import UserError
 from excam.judge_card import JudgeCard
 from excam.store import dead_letters, ledger, runs, seen
 from excam.store.commit import Committed, commit
+from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, Size, compact, store_size
 from excam.store.connection import attempt, connect
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
-from excam.store.schema import MIGRATIONS, SCHEMA_VERSION, Migration, migrate_step, refuse_newer, stored_version
+from excam.store.schema import MIGRATIONS, Migration, migrate_step, refuse_newer, stored_version
+from excam.store.snapshot import write_snapshot
 from excam.store.url import StoreUrl
 
 Arguments = ParamSpec("Arguments")
@@ -122,6 +125,13 @@ class Store:
         with self._connection.cursor() as connection:
             return dead_letters.resolve_dead_letters(connection, lease, dead_ids, resolved_by)
 
+    def compact(
+        self, lease: Lease, keep_versions: timedelta = KEEP_VERSIONS, keep_files: timedelta = KEEP_FILES
+    ) -> tuple[Size, Size]:
+        """Merge small files, forget old versions and clean up; the size before and after."""
+        with self._connection.cursor() as connection:
+            return compact(connection, lease, keep_versions, keep_files)
+
     def clear_staging(self, run_id: str) -> None:
         """Remove a run's staged files once they are committed; a bucket has its own lifecycle rules for that."""
         if "://" not in self.staging:
@@ -166,6 +176,17 @@ class Store:
     def export_dead_letters(self, dead_ids: Sequence[str] | None = None, judge_version: str | None = None) -> pa.Table:
         return self.query(dead_letters.export_dead_letters, dead_ids, judge_version)
 
+    def size(self) -> Size:
+        return self.query(store_size)
+
+    def schema_version(self) -> int:
+        return self.query(stored_version)
+
+    def snapshot(self, file: str, *, replace: bool = False) -> dict[str, int]:
+        """Write everything as a plain DuckDB file; rows by table."""
+        with self._connection.cursor() as connection:
+            return write_snapshot(connection, file, replace=replace)
+
     def runs(self, limit: int = 50) -> pa.Table:
         return self.query(runs.list_runs, limit)
 
@@ -194,6 +215,3 @@ def _migrate(
         with take_lease(url, connection.cursor(), "migrating the store", wait=60.0):
             for migration in later:
                 migrate_step(connection, migration)
-
-
-__all__ = ["SCHEMA_VERSION", "Store"]

@@ -27,16 +27,20 @@ def pretend(store: Store, holder: Holder) -> None:
     """Make it look as if somebody else held the lease."""
     with store._connection.cursor() as connection:
         connection.execute(
-            """UPDATE lake.leases SET holder = ?, note = 'scoring', taken_at = now(), released_at = NULL, token = token + 1
-               WHERE name = 'writer'""",
+            """UPDATE lake.leases SET holder = ?, note = 'scoring', taken_at = now(), released_at = NULL,
+               token = token + 1 WHERE name = 'writer'""",
             [holder.dump()],
         )
 
 
 def test_a_second_writer_is_told_who_holds_the_lease(store_url: str) -> None:
-    with Store.open(store_url) as first, Store.open(store_url) as second, first.lease("nightly score"):
-        with pytest.raises(UserError) as refused:
-            second.lease()
+    with (
+        Store.open(store_url) as first,
+        Store.open(store_url) as second,
+        first.lease("nightly score"),
+        pytest.raises(UserError) as refused,
+    ):
+        second.lease()
     assert f"process {os.getpid()} on " in refused.value.message
     assert "nightly score" in refused.value.message
     assert "last sign of life" in refused.value.message

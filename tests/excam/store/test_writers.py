@@ -22,7 +22,7 @@ def start(url: str, name: str, *numbers: int) -> subprocess.Popen[bytes]:
 
 
 def assert_whole(store: Store) -> None:
-    """Nothing doubled and nothing torn: every pair has its text, its verdict and its error, all of a ledger row's or none."""
+    """Nothing doubled and nothing torn: every pair has its text, its verdict and its error."""
     doubled = "SELECT pair_id FROM lake.{} GROUP BY ALL HAVING count(*) > 1"
     assert all(rows_of(store, doubled.format(table)) == [] for table in ("pairs", "verdicts", "errors"))
     assert rows_of(store, "SELECT content_hash FROM lake.texts GROUP BY ALL HAVING count(*) > 1") == []
@@ -34,17 +34,17 @@ def assert_whole(store: Store) -> None:
 def test_two_writers_on_the_same_pairs_store_each_pair_once(store_url: str) -> None:
     with Store.open(store_url) as store:
         writers = [start(store_url, name, 0, 60, 20) for name in ("one", "two")]
-        assert [process.wait(timeout=120) for process in writers] == [0, 0]
+        assert [process.wait(timeout=300) for process in writers] == [0, 0]
         assert_whole(store)
         assert count(store, "pairs") == 60
         assert store.done_parts("one", "v1", JUDGE) == store.done_parts("two", "v1", JUDGE) == {0, 20, 40}
         assert count(store, "judges") == 1
 
 
-@pytest.mark.parametrize("statement", [2, 5, 9, 12, 15, 19])
+@pytest.mark.parametrize("statement", [3, 11, 17])
 def test_a_writer_killed_within_its_commit_leaves_all_of_it_or_nothing(sqlite_url: str, statement: int) -> None:
     killed = start(sqlite_url, "victim", 0, 20, 20, statement)
-    assert killed.wait(timeout=60) == -signal.SIGKILL
+    assert killed.wait(timeout=200) == -signal.SIGKILL
     with Store.open(sqlite_url) as store:
         assert_whole(store)
         assert count(store, "pairs") == 20 * len(store.done_parts("victim", "v1", JUDGE))
@@ -55,7 +55,7 @@ def test_a_writer_killed_within_its_commit_leaves_all_of_it_or_nothing(sqlite_ur
 def test_a_writer_killed_on_a_server_leaves_all_of_it_or_nothing(postgres_url: str) -> None:
     Store.open(postgres_url).close()
     killed = start(postgres_url, "victim", 0, 40, 20, 30)
-    assert killed.wait(timeout=60) == -signal.SIGKILL
+    assert killed.wait(timeout=200) == -signal.SIGKILL
     with Store.open(postgres_url) as store:
         assert_whole(store)
         assert count(store, "pairs") == 20 * len(store.done_parts("victim", "v1", JUDGE))

@@ -15,6 +15,7 @@ import duckdb
 from excam.outcome import outcome_table
 from excam.store import Store
 from excam.store import store as store_module
+from excam.store.commit import commit
 from tests.excam.store.outcomes import CARD, JUDGE, dead_letter, error, unit, verdict
 
 
@@ -37,7 +38,6 @@ class Mortal:
 
 def main(url: str, name: str, first: int, last: int, batch: int, die_at: int | None) -> None:
     left = [die_at if die_at is not None else sys.maxsize]
-    commit = store_module.commit
     setattr(store_module, "commit", lambda connection, *rest: commit(Mortal(connection, left), *rest))  # type: ignore[arg-type]  # noqa: B010
     with Store.open(url) as store:
         print("ready", flush=True)
