@@ -18,7 +18,7 @@ UNKNOWN = "und"
 
 _HEAD, _PROSE = 2000, 400  # characters looked at, and characters of prose among them that are read
 _FEWEST_LETTERS = 6  # below, nothing is certain, except in scripts of one language
-_SHORT, _SURE = 36, 0.5  # up to so many letters the model must be this sure
+_SHORT, _SURE = 36, 0.7  # up to so many letters the model must be this sure
 _CODE_SIGNS = 0.12  # signs a letter from which a text is code or formulas
 
 # Model labels left out: languages without native speakers, and Bosnian, which it cannot tell from Croatian.

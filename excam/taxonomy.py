@@ -63,7 +63,7 @@ _WORDS: tuple[tuple[Category, str], ...] = (
     (
         Category.FIGURES,
         "numer* number* statistic* date dates temporal* year years count counts quantit* percentage* demograph* "
-        "calendar* currency price prices measure* population* frequency",
+        "figure figures calendar* currency price prices measure* population* frequency",
     ),
     (
         Category.NORMS_AND_VALUES,

@@ -17,7 +17,7 @@ _Hit = tuple[int, int, int, Name]
 
 
 @cache
-def _automata() -> tuple[Any, Any]:
+def automata() -> tuple[Any, Any]:
     """Two automata, because a root with thousands of Han characters would slow every other script down."""
     import ahocorasick
 
@@ -36,7 +36,7 @@ def mentions(instruction: str, output: str = "") -> tuple[str, ...]:
     """Codes of the countries a pair names, in order of first mention, the instruction's before the output's."""
     text = fold(f"{instruction}\n{output}" if output else instruction)
     low = text.low
-    spaced, free = _automata()
+    spaced, free = automata()
     hits: list[_Hit] = []
     for last, (length, name) in spaced.iter(low):
         end = last + 1
