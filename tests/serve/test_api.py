@@ -1,0 +1,125 @@
+"""The judge over HTTP, in front of the real judge: typed answers, tokens, and limits that hold."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from excam.fault import UserError
+from excam.judge_card import JudgeCard
+from serve.api import build_api
+from serve.guard import check_binding
+from serve.schemas import MAX_BODY_BYTES, MAX_PAIRS
+
+PAIR = {"instruction": "What is eaten at Galungan?", "output": "Lawar and satay.", "pair_id": "p1"}
+CARD = JudgeCard(base="b", base_sha256="0" * 64, prompt_sha256="0" * 64, decoding={})
+
+
+def ask(app: Any, method: str, path: str, **options: Any) -> httpx.Response:
+    async def send() -> httpx.Response:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://judge", timeout=120) as client:
+            return await client.request(method, path, **options)
+
+    return asyncio.run(send())
+
+
+@pytest.fixture(scope="module")
+def real(judge: Any) -> Any:
+    handle, card = judge
+    return build_api(handle, card, None)
+
+
+@pytest.fixture
+def unreached() -> Any:
+    """An application whose judge must not be called: what is refused is refused before it."""
+    return build_api(None, CARD, "secret")
+
+
+@pytest.mark.engine
+def test_one_pair_gets_a_typed_verdict_with_the_judges_version(real: Any, judge: Any) -> None:
+    answer = ask(real, "POST", "/v1/judge", json=PAIR).json()
+    (outcome,) = answer["outcomes"]
+    assert answer["judge_version"] == judge[1].judge_version
+    assert answer["tuned"] is False
+    assert (outcome["outcome"], outcome["pair_id"]) == ("verdict", "p1")
+    assert 0 <= outcome["p_error"] <= 1
+
+
+@pytest.mark.engine
+def test_a_list_is_answered_in_its_order(real: Any) -> None:
+    pairs = [PAIR | {"pair_id": str(number)} for number in range(40)]
+    answer = ask(real, "POST", "/v1/judge", json=pairs).json()
+    assert [outcome["pair_id"] for outcome in answer["outcomes"]] == [str(number) for number in range(40)]
+
+
+@pytest.mark.engine
+def test_health_metrics_and_documentation_answer(real: Any) -> None:
+    assert ask(real, "GET", "/-/health").json() == {"status": "ok"}
+    assert "excam_http_pairs_total" in ask(real, "GET", "/metrics").text
+    assert "/v1/judge" in ask(real, "GET", "/openapi.json").json()["paths"]
+
+
+@pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer wrong"}, {"authorization": "Basic secret"}])
+def test_without_the_token_nothing_but_health_answers(unreached: Any, headers: dict[str, str]) -> None:
+    assert ask(unreached, "POST", "/v1/judge", json=PAIR, headers=headers).status_code == 401
+    assert ask(unreached, "GET", "/v1/judge", headers=headers).status_code == 401
+    assert ask(unreached, "GET", "/-/health", headers=headers).status_code == 200
+
+
+def test_with_the_token_it_answers(unreached: Any) -> None:
+    assert ask(unreached, "GET", "/v1/judge", headers={"authorization": "Bearer secret"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        [PAIR] * (MAX_PAIRS + 1),
+        {"instruction": "", "output": "x"},
+        {"instruction": "x"},
+        {"instruction": 1, "output": "x"},
+        PAIR | {"extra": 1},
+        {"instruction": "x", "output": "y" * 2_000_001},
+    ],
+)
+def test_a_body_of_another_form_is_422(unreached: Any, body: Any) -> None:
+    headers = {"authorization": "Bearer secret", "content-type": "application/json"}
+    assert ask(unreached, "POST", "/v1/judge", content=json.dumps(body), headers=headers).status_code == 422
+
+
+def test_a_body_too_large_is_413_whether_or_not_it_says_so(unreached: Any) -> None:
+    headers = {"authorization": "Bearer secret"}
+    large = b"x" * (MAX_BODY_BYTES + 1)
+    assert ask(unreached, "POST", "/v1/judge", content=large, headers=headers).status_code == 413
+
+    async def stream() -> AsyncIterator[bytes]:
+        for _ in range(9):
+            yield b"x" * 2**20
+
+    assert ask(unreached, "POST", "/v1/judge", content=stream(), headers=headers).status_code == 413
+
+
+def test_a_busy_judge_is_429_with_a_time_to_come_back() -> None:
+    from ray.serve.exceptions import BackPressureError
+
+    class Busy:
+        class judge_batch:  # noqa: N801
+            @staticmethod
+            async def remote(pairs: Any) -> Any:
+                raise BackPressureError(num_queued_requests=1, max_queued_requests=1)
+
+    answer = ask(build_api(Busy(), CARD, None), "POST", "/v1/judge", json=PAIR)
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
+
+
+def test_binding_beyond_loopback_needs_a_token() -> None:
+    check_binding("127.0.0.1", None)
+    check_binding("0.0.0.0", "secret")
+    with pytest.raises(UserError, match="no token"):
+        check_binding("0.0.0.0", None)
