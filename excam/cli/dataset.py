@@ -1,0 +1,179 @@
+"""`excam dataset`: build the dataset, look at it, check it for leaks, add soft errors, have people review it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from excam.dataset.sample import Sample
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path)
+
+
+@click.group()
+def dataset() -> None:
+    """ExCAM40k: the pairs a judge is trained and measured on."""
+
+
+@dataset.command()
+@click.option(
+    "--sources", type=FOLDER, default=Path("../shared/datasets"), show_default=True, help="One folder a source."
+)
+@click.option("--out", type=FOLDER, required=True, help="Where train, dev and test, the card and build.json go.")
+@click.option("--profile", type=click.Choice(["full", "paper"]), default="full", show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--soft", type=FILE, multiple=True, help="Soft errors that `excam dataset soft` wrote; may be repeated.")
+def build(sources: Path, out: Path, profile: str, seed: int, soft: tuple[Path, ...]) -> None:
+    """Build the dataset from the sources that are at hand, and name those that are not."""
+    from excam.dataset.build import build as run
+    from excam.dataset.soft_file import read_soft
+
+    rows = [row for path in soft for row in read_soft(path)]
+    account = run(sources, out, profile, seed, rows).account
+    for name in account.gathered.missing:
+        click.echo(f"missing: {name}. {account.sources[name].get_it}", err=True)
+    for (split,), count in sorted(account.tally.by("split").items()):
+        click.echo(f"{split}: {count:,} samples")
+    click.echo(f"{sum(account.gathered.bad.values()):,} records left out; {out / 'card.md'} says why")
+
+
+@dataset.command()
+@click.argument("folder", type=FOLDER)
+def card(folder: Path) -> None:
+    """Show the data card of a build."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from excam.fault import UserError
+
+    path = folder / "card.md"
+    if not path.is_file():
+        raise UserError(f"there is no {path}", "name the folder that `excam dataset build --out` wrote")
+    Console().print(Markdown(path.read_text("utf-8")))
+
+
+@dataset.command()
+@click.argument("folder", type=FOLDER)
+def leak(folder: Path) -> None:
+    """Train bags of words on a build; they must not tell errors from correct pairs (needs scikit-learn)."""
+    from excam.dataset.leak import NEAR_RANDOM, check
+
+    for found in check(folder):
+        mark = "" if found.near_random else f"  above {NEAR_RANDOM}"
+        click.echo(f"{found.source:<16} {found.view:<22} {found.accuracy:.3f}  ({found.test:,} test samples){mark}")
+
+
+@dataset.command()
+@click.option("--sources", type=FOLDER, default=Path("../shared/datasets"), show_default=True)
+@click.option("--out", type=FOLDER, required=True, help="Folder of results; a run that was stopped goes on.")
+@click.option("--endpoint", help="An OpenAI-compatible server, up to and with /v1.")
+@click.option(
+    "--model", required=True, help="The model's name at the endpoint, or its weights for vLLM in this process."
+)
+@click.option("--source", "names", multiple=True, default=("mango", "nativqa", "normad", "calmqa"), show_default=True)
+@click.option("--limit", type=click.IntRange(1), help="At most so many items; each is tried once minor and once major.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--chunk", type=click.IntRange(1), default=64, show_default=True, help="Items per result file.")
+def soft(
+    sources: Path,
+    out: Path,
+    endpoint: str | None,
+    model: str,
+    names: tuple[str, ...],
+    limit: int | None,
+    seed: int,
+    chunk: int,
+) -> None:
+    """Have a language model write soft errors; the key of the endpoint is read from EXCAM_API_KEY."""
+    from excam.dataset.gather import gather
+    from excam.dataset.generator import Generator, HttpGenerator, VllmGenerator
+    from excam.dataset.mend import mend
+    from excam.dataset.soft_file import make_soft, pending, read_soft, write_soft
+    from excam.dataset.sources import SOURCES
+
+    items = [mend(item) for item in gather(sources, {name: SOURCES[name] for name in names}).items if item.cultural]
+    generator: Generator
+    if endpoint:
+        generator = HttpGenerator(endpoint, model, os.environ.get("EXCAM_API_KEY"))
+    else:
+        generator = VllmGenerator(model)
+    left = pending(items, read_soft(out) if out.is_dir() else [], generator.name, limit, seed)
+    for start in range(0, len(left), chunk):
+        rows = list(make_soft(left[start : start + chunk], generator, seed))
+        path = write_soft(out, rows)
+        click.echo(f"{path.name}: {sum(row.outcome == 'valid' for row in rows)} valid of {len(rows)} tries")
+
+
+@dataset.command()
+@click.argument("data", type=FILE)
+@click.option("--votes", type=FOLDER, required=True, help="Folder of votes, one file a reviewer.")
+@click.option("--reviewer", help="Who is voting; a name you will use again to go on.")
+@click.option("--count", type=click.IntRange(1), default=100, show_default=True)
+@click.option("--origin", type=click.Choice(["hard", "soft-llm", "soft-rule"]))
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--report", is_flag=True, help="Print how the votes are spread instead of asking.")
+@click.option(
+    "--voters", type=click.IntRange(1), default=3, show_default=True, help="Votes a sample needs to be in the report."
+)
+def review(
+    data: Path, votes: Path, reviewer: str | None, count: int, origin: str | None, seed: int, report: bool, voters: int
+) -> None:
+    """Show error samples of DATA (a Parquet file of a build) one by one and record what a person says about them."""
+    from excam.dataset.review import Ballot, distribution, pick_samples, read_votes
+    from excam.fault import UserError
+
+    if report:
+        heads = "  ".join(f"{yes}/{voters}".rjust(6) for yes in range(voters, -1, -1))
+        click.echo(f"{'criterion':<24}{heads}")
+        for name, shares in distribution(read_votes(votes), voters).items():
+            click.echo(f"{name:<24}" + "  ".join(f"{share:6.1f}" for share in shares))
+        return
+    if not reviewer:
+        raise UserError("nobody is named as the reviewer", "name yourself with --reviewer")
+    ballot = Ballot(votes, reviewer)
+    left = [sample for sample in pick_samples(data, count, seed, origin) if sample.sample_id not in ballot.done()]
+    for place, sample in enumerate(left, start=1):
+        if not _ask(ballot, sample, f"{place} of {len(left)}"):
+            break
+    click.echo(f"{len(ballot.done())} votes by {reviewer}")
+
+
+def _ask(ballot: object, sample: Sample, title: str) -> bool:
+    """Show one sample and record the vote; False when the reviewer wants to stop."""
+    from rich.console import Console
+    from rich.panel import Panel
+    from rich.text import Text
+
+    from excam.dataset.review import Ballot, Valid, Vote
+    from excam.report import ErrorReport
+
+    assert isinstance(ballot, Ballot)
+    console = Console()
+    report = ErrorReport.model_validate_json(sample.report)
+    console.rule(f"{title} · {sample.source} · {sample.country or 'no country'} · {sample.language}")
+    for half in ("instruction", "output"):
+        text = Text(getattr(sample, half))
+        for error in report.errors or ():
+            if error.location == half:
+                text.highlight_words([error.span], "bold red")
+        console.print(Panel(text, title=half))
+    for error in report.errors or ():
+        console.print(Text(f"{error.severity} · {error.type} · {error.span}: {error.explanation}"))
+    valid = {"v": Valid.YES, "p": Valid.PARTIAL, "n": Valid.NO}
+    first = click.prompt(
+        "About culture? (y/n, s skips, q stops)", type=click.Choice(["y", "n", "s", "q"]), show_choices=False
+    )
+    if first in "sq":
+        return bool(first == "s")
+    error_valid = click.prompt(
+        "Is the error one? (v valid, p partly, n not)", type=click.Choice(list(valid)), show_choices=False
+    )
+    explained = click.prompt("Is the explanation right? (v, p, n)", type=click.Choice(list(valid)), show_choices=False)
+    agreed = click.confirm("Does the severity fit?")
+    ballot.add(Vote(sample.sample_id, ballot.reviewer, first == "y", valid[error_valid], valid[explained], agreed))
+    return True

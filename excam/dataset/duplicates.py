@@ -1,0 +1,90 @@
+"""Near-duplicates: the same question in other words must not stand on both sides of a split.
+
+Groups (a question, story or post) whose texts share most of their character shingles become one component. MinHash
+finds the candidates and the exact Jaccard similarity decides, so a component never rests on a hash collision.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+
+from excam.dataset.item import Item
+from excam.dataset.place import country_name
+from excam.dataset.sources.grouping import Groups
+
+SIMILAR = 0.7
+SHINGLE = 5
+PERMUTATIONS = 128
+
+_NOT_WORDS = re.compile(r"\W+")
+_GENERIC_STEMS = frozenset({"exams", "include"})
+"""Exams ask "Which of these is true?" a hundred times: there the options are part of the question."""
+_SET_TOGETHER = {
+    **dict.fromkeys(("hr", "sr", "it"), "Croatia"),
+    **dict.fromkeys(("mk", "sq", "tr"), "North Macedonia"),
+    **dict.fromkeys(("hu", "de", "fr", "es"), "Hungary"),
+}
+"""Languages in which EXAMS holds translations of the same exam papers, with the options in another order."""
+
+
+def essence(item: Item) -> str:
+    """What is asked, apart from the country it is asked about: BLEnD asks one question for sixteen countries."""
+    text = " ".join((item.question, *sorted(item.options))) if item.source in _GENERIC_STEMS else item.question
+    country = country_name(item.country)
+    if country:
+        text = re.sub(rf"\b(the )?{re.escape(country)}\b", " ", text, flags=re.IGNORECASE)
+    return _NOT_WORDS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def kin(item: Item) -> str | None:
+    """What joins an item to its translations, which no shingle can see: the examiners and the subject of the paper."""
+    if item.source != "exams" or not item.cultural or (item.language == "tr" and len(item.options) > 4):
+        return None
+    examiners = _SET_TOGETHER.get(item.language)
+    return f"{examiners}: {item.topic}" if examiners else None
+
+
+def shingles(text: str) -> frozenset[str]:
+    """The overlapping character five-grams of a text: they work in every script."""
+    return frozenset(text[start : start + SHINGLE] for start in range(max(1, len(text) - SHINGLE + 1)))
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of shingles that two texts have in common."""
+    return len(one & other) / (len(one | other) or 1)
+
+
+def near_duplicates(texts: Mapping[str, str], similar: float = SIMILAR) -> Iterator[tuple[str, str]]:
+    """Every pair of keys whose texts are at least ``similar``, as MinHash finds them and Jaccard confirms them."""
+    from datasketch import MinHash, MinHashLSH
+
+    # A threshold a little below the one that decides keeps the recall of the hashing high.
+    index = MinHashLSH(threshold=similar - 0.1, num_perm=PERMUTATIONS)
+    encoded = ([part.encode("utf-8", "replace") for part in shingles(text)] for text in texts.values())
+    for key, sketch in zip(texts, MinHash.generator(encoded, num_perm=PERMUTATIONS, hashfunc=zlib.crc32), strict=True):
+        near = sorted(index.query(sketch))
+        found = shingles(texts[key]) if near else frozenset()
+        for other in near:
+            if jaccard(found, shingles(texts[other])) >= similar:
+                yield other, key
+        index.insert(key, sketch)
+
+
+def components(items: Iterable[Item], similar: float = SIMILAR) -> dict[str, str]:
+    """The component of every group: the unit that a split may not cut."""
+    joined = Groups()
+    group_of: dict[str, str] = {}
+    kin_of: dict[str, str] = {}
+    groups: set[str] = set()
+    for item in items:
+        groups.add(item.group)
+        joined.join(group_of.setdefault(essence(item), item.group), item.group)
+        if family := kin(item):
+            joined.join(kin_of.setdefault(family, item.group), item.group)
+    texts = {text: text for text in sorted(group_of)}
+    for one, other in near_duplicates(texts, similar):
+        joined.join(group_of[one], group_of[other])
+    return {group: joined.name(group) for group in sorted(groups)}

@@ -1,0 +1,122 @@
+"""Soft errors on file: what a model wrote, valid or not, so that a build can use it and its quality can be counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from excam.dataset.draw import fingerprint, shuffled
+from excam.dataset.generator import GenerationFailure, Generator
+from excam.dataset.item import Item
+from excam.dataset.sample import Origin, Sample, make_sample
+from excam.dataset.soft_llm import Rejected, prompt, read
+from excam.dataset.wordsmith import Wordsmith
+from excam.fault import UserError
+from excam.report import CORRECT_REPORT, ParseFailure, Severity, parse_report
+
+SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("item_id", "model", "severity", "task", "instruction", "output")]
+    + [(name, pa.string()) for name in ("wrong_instruction", "wrong_output", "report", "outcome", "detail")]
+)
+
+
+@dataclass(frozen=True)
+class SoftRow:
+    """One try: the correct pair, the pair with errors and its report, or why there is none (``outcome``)."""
+
+    item_id: str
+    model: str
+    severity: str
+    task: str
+    instruction: str
+    output: str
+    wrong_instruction: str | None
+    wrong_output: str | None
+    report: str | None
+    outcome: str
+    detail: str | None
+
+
+def make_soft(items: Sequence[Item], generator: Generator, seed: int) -> Iterator[SoftRow]:
+    """One minor and one major try for every item, as the paper did it; nothing is tried again."""
+    words = Wordsmith(seed, "soft")
+    pairs = []
+    for item in items:
+        instruction, (written,) = words.say(item, item.task, (item.gold,))
+        pairs += [(item, instruction, written.text, severity) for severity in Severity]
+    answers = generator.generate([prompt(instruction, output, severity) for _, instruction, output, severity in pairs])
+    for (item, instruction, output, severity), answer in zip(pairs, answers, strict=True):
+        known = (item.item_id, generator.name, severity.value, item.task.value, instruction, output)
+        if isinstance(answer, GenerationFailure):
+            yield SoftRow(*known, None, None, None, "no_answer", answer.reason)
+            continue
+        found = read(answer, instruction, output, severity)
+        if isinstance(found, Rejected):
+            yield SoftRow(*known, None, None, None, found.reason, found.detail)
+        else:
+            yield SoftRow(*known, found.instruction, found.output, found.report.render(), "valid", None)
+
+
+def write_soft(folder: Path, rows: Iterable[SoftRow]) -> Path:
+    """One more file in ``folder``: a run that was stopped goes on where it left off, file by file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = pa.Table.from_pylist([asdict(row) for row in rows], schema=SCHEMA)
+    path = folder / f"soft-{len(list(folder.glob('soft-*.parquet'))):05d}.parquet"
+    pq.write_table(table, path, compression="zstd")
+    return path
+
+
+def read_soft(folder: Path) -> list[SoftRow]:
+    """Every try recorded in ``folder``."""
+    paths = sorted(folder.glob("*.parquet")) if folder.is_dir() else [folder]
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        if not path.is_file():
+            raise UserError(f"there is no file or folder {path}", "name what `excam dataset soft --out` wrote")
+        table = pq.read_table(path)
+        absent = set(SCHEMA.names) - set(table.column_names)
+        if absent:
+            raise UserError(
+                f"{path}: the columns {', '.join(sorted(absent))} are missing", "name what `excam dataset soft` wrote"
+            )
+        rows += table.select(SCHEMA.names).to_pylist()
+    return [SoftRow(**row) for row in rows]
+
+
+def pending(items: Sequence[Item], done: Iterable[SoftRow], model: str, limit: int | None, seed: int) -> list[Item]:
+    """The items that ``model`` has not yet been asked about, in an order the seed decides."""
+    known = {row.item_id for row in done if row.model == model}
+    left = [item for item in shuffled(items, seed, "pending") if item.item_id not in known]
+    return left if limit is None else left[:limit]
+
+
+class SoftTwins:
+    """The valid tries of a file as twins: the correct pair beside the one with errors."""
+
+    def __init__(self, rows: Sequence[SoftRow] = ()) -> None:
+        self.outcomes = Counter((row.model, row.severity, row.outcome) for row in rows)
+        self._by_item: dict[str, list[SoftRow]] = {}
+        for row in rows:
+            if row.outcome == "valid":
+                self._by_item.setdefault(row.item_id, []).append(row)
+
+    def twins(self, items: Sequence[Item]) -> Iterator[Sample]:
+        """The twins of those ``items`` that have any; the instruction of the wrong one may hold an error itself."""
+        for item in items:
+            for row in sorted(self._by_item.get(item.item_id, ()), key=lambda row: (row.severity, row.model)):
+                report = parse_report(row.report or "")
+                if isinstance(report, ParseFailure) or not report.errors:
+                    raise UserError(
+                        f"{row.item_id}: its report cannot be read", "write the file anew with `excam dataset soft`"
+                    )
+                twin = fingerprint(item.item_id, "soft", row.model, row.severity)
+                yield make_sample(item, row.task, row.instruction, row.output, CORRECT_REPORT, twin_id=twin)
+                yield make_sample(
+                    item, row.task, row.wrong_instruction or "", row.wrong_output or "", report, Origin.SOFT_LLM, twin
+                )
