@@ -1,0 +1,115 @@
+"""The step: packed and headless where nothing is predicted, yet equal to the plain way of doing it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from tests.train.conftest import DECISIONS, tiny_model, toy_examples
+from train import lora
+from train.batches import epoch, pack
+from train.examples import Examples
+from train.model import compile_layers
+from train.step import OnDevice, Weights, decision_logits, hidden_states, losses, make_optimizer, total, train_step
+
+CPU = torch.device("cpu")
+TOKENS = 256
+
+
+def first_batch(examples: Examples) -> Any:
+    turns = next(epoch(examples, seed=0, number=0, batch_tokens=TOKENS, balance=0.5, report_share=0.5))
+    return pack(examples, turns, TOKENS)
+
+
+@pytest.mark.parametrize("family", ["qwen2", "llama"])
+def test_packed_sequences_give_the_states_each_would_have_alone(family: str, examples: Examples) -> None:
+    model, batch = tiny_model(family).eval(), first_batch(examples)
+    packed = hidden_states(model, OnDevice.of(batch, CPU))
+    model.set_attn_implementation("sdpa")
+    start = 0
+    for end in batch.ends.tolist():
+        alone = model.get_decoder()(input_ids=torch.from_numpy(batch.ids[start:end])[None]).last_hidden_state[0]
+        torch.testing.assert_close(packed[start:end], alone, atol=1e-5, rtol=1e-4)
+        start = end
+
+
+def test_the_loss_equals_that_of_full_logits_over_padded_rows(examples: Examples) -> None:
+    model, batch = tiny_model().eval(), first_batch(examples)
+    parts = losses(model, OnDevice.of(batch, CPU), torch.tensor(DECISIONS), text=True)
+    model.set_attn_implementation("sdpa")
+    text, text_weights, decisions = [], [], []
+    for turn in batch.turns:
+        tokens = torch.from_numpy(examples.tokens(turn.index).astype(np.int64))
+        logits = model(tokens[None]).logits[0]
+        prompt, decided = int(examples.prompt[turn.index]), int(examples.decided[turn.index])
+        last = len(tokens) if turn.whole else decided + 1
+        text.append(functional.cross_entropy(logits[prompt - 1 : last - 1], tokens[prompt:last], reduction="none"))
+        text_weights.append(torch.full((last - prompt,), turn.weight))
+        decisions.append(logits[decided - 1, list(DECISIONS)])
+    weight = torch.tensor([turn.weight for turn in batch.turns])
+    rows = torch.stack(decisions)
+    each = functional.cross_entropy(rows, torch.from_numpy(batch.label), reduction="none")
+    torch.testing.assert_close(parts["decision"], (each * weight).sum() / weight.sum(), atol=1e-5, rtol=1e-4)
+    flat, weights = torch.cat(text), torch.cat(text_weights)
+    torch.testing.assert_close(parts["report"], (flat * weights).sum() / weights.sum(), atol=1e-5, rtol=1e-4)
+    wrong, right = (torch.from_numpy(batch.twins[:, side].copy()) for side in (0, 1))
+    margin = rows[:, 1] - rows[:, 0]
+    ranked = functional.softplus(-(margin[wrong] - margin[right])) * weight[wrong]
+    torch.testing.assert_close(parts["ranking"], ranked.sum() / weight[wrong].sum(), atol=1e-5, rtol=1e-4)
+
+
+def test_gradients_equal_those_of_sequences_run_alone(examples: Examples) -> None:
+    model, batch = tiny_model(), first_batch(examples)
+    lora.attach(model, layers=["q_proj", "k_proj", "v_proj", "down_proj"], rank=4, alpha=8, dropout=0, seed=0)
+    for parameter in lora.parameters(model).values():
+        torch.nn.init.normal_(parameter, std=0.1)
+    ready = OnDevice.of(batch, CPU)
+    decision_logits(model, hidden_states(model, ready), ready, torch.tensor(DECISIONS))[:, 1].sum().backward()
+    packed = {
+        name: parameter.grad.clone() for name, parameter in lora.parameters(model).items() if parameter.grad is not None
+    }
+    model.zero_grad()
+    model.set_attn_implementation("sdpa")
+    for turn in batch.turns:
+        tokens = torch.from_numpy(examples.tokens(turn.index).astype(np.int64))
+        model(tokens[None]).logits[0, int(examples.decided[turn.index]) - 1, DECISIONS[1]].backward()
+    for name, parameter in lora.parameters(model).items():
+        torch.testing.assert_close(packed[name], parameter.grad, atol=1e-4, rtol=1e-3)
+
+
+def test_the_loss_goes_down_and_a_gradient_that_is_not_finite_changes_nothing(examples: Examples) -> None:
+    model = tiny_model()
+    lora.attach(model, layers=["q_proj", "v_proj", "up_proj", "down_proj"], rank=8, alpha=16, dropout=0, seed=0)
+    optimizer = make_optimizer(
+        list(lora.parameters(model).values()), learning_rate=1e-2, betas=(0.9, 0.95), weight_decay=0.0
+    )
+    batch, decisions, weights = OnDevice.of(first_batch(examples), CPU), torch.tensor(DECISIONS), Weights(1, 1, 0.5)
+    first = total(losses(model, batch, decisions, text=True), weights).item()
+    for _ in range(60):
+        _, finite = train_step(model, optimizer, batch, decisions, weights, clip=1.0)
+        assert finite
+    assert total(losses(model, batch, decisions, text=True), weights).item() < first / 2
+    before = {name: parameter.clone() for name, parameter in lora.parameters(model).items()}
+    _, finite = train_step(model, optimizer, batch, decisions, Weights(float("inf"), 1, 0.5), clip=1.0)
+    assert not finite
+    assert all(torch.equal(before[name], parameter) for name, parameter in lora.parameters(model).items())
+
+
+def test_layers_are_compiled_once_for_all_of_them_and_for_batches_of_any_shape(examples: Examples) -> None:
+    model = tiny_model()
+    lora.attach(model, layers=["q_proj", "down_proj"], rank=4, alpha=8, dropout=0, seed=0)
+    plain = hidden_states(model, OnDevice.of(first_batch(examples), CPU))
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    compile_layers(model, backend="aot_eager")
+    torch.testing.assert_close(hidden_states(model, OnDevice.of(first_batch(examples), CPU)), plain)
+    made = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    for seed in (1, 2, 3):
+        states = hidden_states(model, OnDevice.of(first_batch(toy_examples(seed=seed)), CPU))
+        states.sum().backward()
+    assert 0 < made <= 4
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == made

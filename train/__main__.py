@@ -1,0 +1,99 @@
+"""``python -m train``: train an adapter on a file of tokens, with nothing but torch and transformers around."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from excam.fault import UserError
+from train import adapter, lora, model
+from train.decide import decide, write_reports
+from train.examples import Examples
+from train.figures import figures
+from train.loop import Run, Trainer
+from train.recipe import Recipe
+
+
+def main() -> None:
+    """Read the options, train, evaluate on the whole dev set, save the adapter and ``result.json``."""
+    options = argparse.ArgumentParser(prog="python -m train", description=__doc__)
+    options.add_argument("--tokens", type=Path, required=True, help="training examples, from train.tokenise")
+    options.add_argument("--dev", type=Path, required=True, help="dev examples, from train.tokenise")
+    options.add_argument("--model", type=Path, required=True, help="folder of the base model")
+    options.add_argument("--base", help="name of the base model, for the adapter's configuration")
+    options.add_argument("--out", type=Path, required=True)
+    options.add_argument("--recipe", default="qwen2.5-coder-0.5b")
+    options.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="change the recipe")
+    options.add_argument("--minutes", type=float, help="end then, with the learning rate fitted to it")
+    options.add_argument("--steps", type=int, help="at most so many steps")
+    options.add_argument("--say-every", type=int, default=20)
+    options.add_argument("--figures-every", type=float, default=0.2, help="share of the run between dev figures")
+    options.add_argument("--dev-sample", type=int, default=2000)
+    options.add_argument("--reports", type=int, default=200, help="reports to write at the end")
+    options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    asked = options.parse_args()
+    try:
+        changes = {name: json.loads(value) for name, _, value in (change.partition("=") for change in asked.set)}
+        recipe = Recipe.load(asked.recipe, **changes)
+        train_and_save(asked, recipe)
+    except UserError as fault:
+        sys.exit(str(fault))
+
+
+def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
+    """The run behind the command."""
+    device = torch.device(asked.device)
+    torch.manual_seed(recipe.seed)
+    torch.set_float32_matmul_precision("high")
+    train, dev = Examples.load(asked.tokens), Examples.load(asked.dev)
+    network = model.load(asked.model, recipe, device)
+    run = Run(
+        asked.out,
+        asked.minutes,
+        asked.steps,
+        say_every=asked.say_every,
+        figures_every=asked.figures_every,
+        dev_sample=asked.dev_sample,
+    )
+    trainer = Trainer(network, train, dev, recipe, run)
+    trainer.train()
+    base = asked.base or asked.model.name
+    result: dict[str, Any] = {"recipe": recipe.model_dump(), "place": vars(trainer.place), "dataset": train.dataset}
+    saved = time.monotonic()
+    rank = min(recipe.ship_rank or recipe.rank, recipe.rank)
+    result["bytes"] = adapter.save(network, asked.out / "adapter", base=base, rank=rank)
+    if rank < recipe.rank and not trainer.place.shrunk:
+        result["dev_full_rank"] = _dev(network, dev, recipe, device)
+        lora.shrink(network, rank)
+    _write(asked.out, result)
+    result["dev"] = _dev(network, dev, recipe, device)
+    _write(asked.out, result)
+    if asked.reports:
+        from excam.models import load_tokenizer
+
+        written = write_reports(network, dev, load_tokenizer(asked.model), asked.reports, device)
+        (asked.out / "reports.json").write_text(json.dumps(written.pop("samples"), ensure_ascii=False, indent=1))
+        result["reports"] = written
+    result["seconds_after_training"] = time.monotonic() - saved
+    if device.type == "cuda":
+        result["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
+    _write(asked.out, result)
+    print(json.dumps(result | {"done": True}), flush=True)
+
+
+def _dev(network: Any, dev: Examples, recipe: Recipe, device: torch.device) -> dict[str, float]:
+    return figures(decide(network, dev, range(len(dev)), recipe.batch_tokens, device), dev)
+
+
+def _write(out: Path, result: dict[str, Any]) -> None:
+    (out / "result.json").write_text(json.dumps(result, indent=1), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Save an adapter as peft does, cut to a rank by SVD, so that vLLM, peft and ``excam.models`` all load it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from train.lora import adapters, factors
+
+
+def save(model: nn.Module, folder: Path, *, base: str, rank: int | None = None) -> int:
+    """Write ``adapter_config.json`` and ``adapter_model.safetensors`` in bf16; returns the bytes of the weights.
+
+    The scale is folded into the factors (alpha = rank), and the singular values are shared evenly between them: both
+    then have entries of like size, which is what bf16 rounds best.
+    """
+    from safetensors.torch import save_file
+
+    found = adapters(model)
+    full = min(module.down.shape[0] for module in found.values())
+    rank = min(rank or full, full)
+    tensors = {}
+    for name, module in found.items():
+        down, up = factors(module, rank)
+        tensors[f"base_model.model.{name}.lora_A.weight"] = down.to(torch.bfloat16).cpu().contiguous()
+        tensors[f"base_model.model.{name}.lora_B.weight"] = up.to(torch.bfloat16).cpu().contiguous()
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = folder / "adapter_model.safetensors"
+    save_file(tensors, weights, metadata={"format": "pt"})
+    config: dict[str, Any] = {
+        "peft_type": "LORA",
+        "task_type": "CAUSAL_LM",
+        "base_model_name_or_path": base,
+        "r": rank,
+        "lora_alpha": rank,
+        "lora_dropout": 0.0,
+        "target_modules": sorted({name.rpartition(".")[2] for name in found}),
+        "bias": "none",
+        "fan_in_fan_out": False,
+        "use_rslora": False,
+        "use_dora": False,
+        "modules_to_save": None,
+        "inference_mode": True,
+    }
+    (folder / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+    return weights.stat().st_size

@@ -1,0 +1,73 @@
+"""Figures of the decision: the paper's scaled accuracy, by source, with false alarms and the ranking behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from train.examples import CORRECT, ERROR, NOT_APPLICABLE, Examples
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a judge decided: examples by index, and for each the log-odds of its three decisions."""
+
+    index: NDArray[np.int64]
+    logits: NDArray[np.float32]
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        shifted = np.exp(self.logits.astype(np.float64) - self.logits.max(1, keepdims=True))
+        return np.asarray(shifted / shifted.sum(1, keepdims=True))
+
+
+def scaled_accuracy(says_error: NDArray[np.bool_], is_error: NDArray[np.bool_]) -> float:
+    """2·accuracy - 1 with both classes counted alike, so that 0 is chance whatever their shares are."""
+    if not is_error.any() or is_error.all():
+        return float("nan")
+    return float(says_error[is_error].mean() + (~says_error[~is_error]).mean() - 1)
+
+
+def auc(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
+    """The chance that an error scores above a pair without one, ties counted half."""
+    count, others = int(positive.sum()), int((~positive).sum())
+    if not count or not others:
+        return float("nan")
+    _, place, sizes = np.unique(score, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[place]
+    return float((ranks[positive].sum() - count * (count + 1) / 2) / (count * others))
+
+
+def figures(decided: Decisions, examples: Examples) -> dict[str, float]:
+    """Every figure by name; ``scaled_accuracy`` is over hard errors and their twins, as the target is stated."""
+    label, index = examples.label[decided.index], decided.index
+    probability = decided.probabilities
+    choice = probability.argmax(1)
+    says, cultural = choice == ERROR, label != NOT_APPLICABLE
+    hard = cultural & examples.hard[index]
+    found = {
+        "scaled_accuracy": scaled_accuracy(says[hard], label[hard] == ERROR),
+        "scaled_accuracy_all": scaled_accuracy(says[cultural], label[cultural] == ERROR),
+        "auc": auc(probability[cultural, ERROR], label[cultural] == ERROR),
+        "twins_in_order": _in_order(decided, examples),
+        "false_alarms": float(says[~cultural].mean()) if (~cultural).any() else float("nan"),
+        "missed_as_ordinary": float((choice[cultural] == NOT_APPLICABLE).mean()) if cultural.any() else float("nan"),
+        "error_rate_said": float(says[cultural].mean()) if cultural.any() else float("nan"),
+    }
+    for number, source in enumerate(examples.sources):
+        here = cultural & (examples.source[index] == number)
+        if here.any():
+            found[f"scaled_accuracy.{source}"] = scaled_accuracy(says[here], label[here] == ERROR)
+    return found
+
+
+def _in_order(decided: Decisions, examples: Examples) -> float:
+    """The share of twins whose wrong version looks more like an error than its right one."""
+    margin = np.full(len(examples), np.nan)
+    margin[decided.index] = decided.logits[:, ERROR] - decided.logits[:, CORRECT]
+    wrong = decided.index[(examples.label[decided.index] == ERROR) & (examples.twin[decided.index] >= 0)]
+    apart = margin[wrong] - margin[examples.twin[wrong]]
+    apart = apart[~np.isnan(apart)]
+    return float((apart > 0).mean()) if len(apart) else float("nan")

@@ -1,0 +1,184 @@
+"""The bare training loop: batches in a fixed order, figures on dev as it goes, checkpoints, an end on time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from train import checkpoint, lora
+from train.batches import Turn, epoch, pack
+from train.checkpoint import Place
+from train.decide import decide, sample
+from train.examples import Examples
+from train.figures import figures
+from train.model import H200_BF16_FLOPS, flops_per_token
+from train.recipe import Recipe
+from train.schedule import Clock, learning_rate
+from train.step import OnDevice, Weights, make_optimizer, train_step
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run is given beside its recipe."""
+
+    out: Path
+    minutes: float | None = None
+    max_steps: int | None = None
+    say_every: int = 20
+    figures_every: float = 0.2
+    dev_sample: int = 2000
+    save_every: int = 500
+    rank: int = 0
+    world: int = 1
+
+
+class Trainer:
+    """Trains one adapter. Several workers take every world-th batch each and average their gradients."""
+
+    def __init__(self, model: Any, train: Examples, dev: Examples, recipe: Recipe, run: Run) -> None:
+        self.model, self.train_set, self.dev_set, self.recipe, self.run = model, train, dev, recipe, run
+        self.device = next(model.parameters()).device
+        self.decisions = torch.tensor(train.decisions, device=self.device)
+        self.place = Place()
+        self.mean: dict[str, Tensor] = {}
+        self.optimizer = self._optimizer()
+        per_epoch = len(list(self._epoch(0))) // run.world
+        self.steps = min(max(1, int(per_epoch * recipe.epochs)), run.max_steps or 2**62)
+        run.out.mkdir(parents=True, exist_ok=True)
+        found = checkpoint.load(run.out, model, self.optimizer, self.device)
+        if found:
+            self.place, self.mean = found
+        self.clock = Clock(self.steps, run.minutes, self.place.seconds)
+        self._log = (run.out / "metrics.jsonl").open("a", encoding="utf-8")
+
+    def train(self, until: Callable[[int], bool] = lambda step: False) -> dict[str, float]:
+        """Train to the end, or until told to stop; returns the last figures on the dev sample."""
+        watched = sample(self.dev_set, self.run.dev_sample)
+        next_figures, last = self.run.figures_every, {}
+        self._say(step=self.place.step, steps=self.steps, examples=len(self.train_set))
+        tokens, since, spoken = 0, time.monotonic(), self.place.step
+        for turns in self._turns():
+            progress = self.clock.progress(self.place.step)
+            if progress >= 1 or until(self.place.step):
+                break
+            if progress >= next_figures and self.run.rank == 0:
+                last = self._figures(watched, progress)
+                next_figures = progress + self.run.figures_every
+                tokens, since, spoken = 0, time.monotonic(), self.place.step
+            self._maybe_shrink(progress, watched)
+            parts, finite = self._step(turns, progress)
+            tokens += self.recipe.batch_tokens
+            if not finite:
+                self.place.skipped += 1
+            self._average(progress)
+            if self.place.step - spoken >= self.run.say_every:
+                speed = tokens / (time.monotonic() - since)
+                numbers = {name: round(part.item(), 4) for name, part in parts.items()}
+                mfu = speed * flops_per_token(self.model) / H200_BF16_FLOPS
+                self._say(
+                    step=self.place.step,
+                    progress=round(progress, 4),
+                    epoch=self.place.epoch,
+                    **numbers,
+                    learning_rate=self.optimizer.param_groups[0]["lr"],
+                    tokens_per_second=round(speed),
+                    mfu=round(mfu, 3),
+                    skipped=self.place.skipped,
+                )
+                tokens, since, spoken = 0, time.monotonic(), self.place.step
+            if self.place.step % self.run.save_every == 0:
+                self.save()
+        if self.mean and self.clock.progress(self.place.step) >= 1:
+            checkpoint.put(self.model, self.mean)
+        self.save()
+        return last
+
+    def save(self) -> None:
+        """Write the checkpoint (one worker does)."""
+        if self.run.rank == 0:
+            self.place.seconds = self.clock.seconds
+            checkpoint.save(self.run.out, self.place, self.model, self.optimizer, self.mean)
+
+    def _optimizer(self) -> torch.optim.AdamW:
+        recipe = self.recipe
+        return make_optimizer(
+            list(lora.parameters(self.model).values()),
+            learning_rate=recipe.learning_rate,
+            betas=(recipe.beta1, recipe.beta2),
+            weight_decay=recipe.weight_decay,
+        )
+
+    def _epoch(self, number: int) -> Iterator[list[Turn]]:
+        recipe = self.recipe
+        return epoch(
+            self.train_set,
+            seed=recipe.seed,
+            number=number,
+            batch_tokens=recipe.batch_tokens,
+            balance=recipe.balance,
+            report_share=recipe.report_share,
+        )
+
+    def _turns(self) -> Iterator[list[Turn]]:
+        """This worker's batches from where the run stands; a step that was taken moves it on."""
+        world = self.run.world
+        while True:
+            batches = list(self._epoch(self.place.epoch))
+            whole = len(batches) // world * world if len(batches) >= world else len(batches)
+            while self.place.batch < whole:
+                yield batches[(self.place.batch + self.run.rank) % len(batches)]
+            self.place.epoch, self.place.batch = self.place.epoch + 1, 0
+
+    def _step(self, turns: list[Turn], progress: float) -> tuple[dict[str, Tensor], bool]:
+        recipe = self.recipe
+        rate = learning_rate(recipe, progress, self.place.step - self.place.shrunk_at)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        weights = Weights(recipe.decision_weight, recipe.ranking_weight, recipe.report_weight_at(progress))
+        batch = OnDevice.of(pack(self.train_set, turns, recipe.batch_tokens), self.device)
+        self.place.step += 1
+        self.place.batch += self.run.world
+        return train_step(self.model, self.optimizer, batch, self.decisions, weights, recipe.clip)
+
+    def _maybe_shrink(self, progress: float, watched: list[int]) -> None:
+        rank = self.recipe.ship_rank
+        if rank is None or self.place.shrunk or progress < self.recipe.shrink_at or rank >= self.recipe.rank:
+            return
+        if self.run.rank == 0:
+            self._figures(watched, progress, event="before the cut")
+        lora.shrink(self.model, rank)
+        self.optimizer = self._optimizer()
+        self.place.shrunk, self.place.shrunk_at = True, self.place.step
+        if self.run.rank == 0:
+            self._figures(watched, progress, event=f"cut to rank {rank}")
+
+    def _average(self, progress: float) -> None:
+        if progress < self.recipe.average_from:
+            return
+        self.place.averaged += 1
+        for name, parameter in lora.parameters(self.model).items():
+            if name in self.mean:
+                self.mean[name].lerp_(parameter.detach(), 1 / self.place.averaged)
+            else:
+                self.mean[name] = parameter.detach().clone()
+
+    def _figures(self, chosen: list[int], progress: float, **more: str) -> dict[str, float]:
+        decided = decide(self.model, self.dev_set, chosen, self.recipe.batch_tokens, self.device)
+        found = figures(decided, self.dev_set)
+        rounded = {name: round(value, 4) for name, value in found.items()}
+        self._say(step=self.place.step, progress=round(progress, 4), **more, dev=rounded)
+        return found
+
+    def _say(self, **facts: Any) -> None:
+        if self.run.rank == 0:
+            line = json.dumps({"seconds": round(self.clock.seconds, 1), **facts})
+            self._log.write(line + "\n")
+            self._log.flush()
+            print(line, flush=True)

@@ -1,0 +1,129 @@
+"""One training step, as plain functions: a bare script and a Ray Train worker call the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from train.attention import Layout
+from train.batches import Batch
+from train.examples import CORRECT, ERROR
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    """A batch as tensors."""
+
+    ids: Tensor
+    positions: Tensor
+    layout: Layout
+    text_at: Tensor
+    text_target: Tensor
+    text_weight: Tensor
+    decide_at: Tensor
+    label: Tensor
+    weight: Tensor
+    twins: Tensor
+    twin_weight: Tensor
+
+    @classmethod
+    def of(cls, batch: Batch, device: torch.device) -> OnDevice:
+        def move(array: NDArray[Any]) -> Tensor:
+            tensor = torch.from_numpy(np.ascontiguousarray(array))
+            return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
+
+        return cls(
+            ids=move(batch.ids)[None],
+            positions=move(batch.positions)[None],
+            layout=Layout.of(batch.ends, len(batch.ids), device),
+            text_at=move(batch.text_at),
+            text_target=move(batch.text_target),
+            text_weight=move(batch.text_weight),
+            decide_at=move(batch.decide_at),
+            label=move(batch.label),
+            weight=move(batch.weight),
+            twins=move(batch.twins),
+            twin_weight=move(batch.twin_weight),
+        )
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each part of the loss counts at this moment of the run."""
+
+    decision: float
+    ranking: float
+    report: float
+
+
+def hidden_states(model: Any, batch: OnDevice) -> Tensor:
+    """The last layer's states, one a token. The head comes later, and only where something is predicted."""
+    decoder = model.get_decoder()
+    found = decoder(input_ids=batch.ids, position_ids=batch.positions, use_cache=False, layout=batch.layout)
+    states: Tensor = found.last_hidden_state[0]
+    return states
+
+
+def decision_logits(model: Any, states: Tensor, batch: OnDevice, decisions: Tensor) -> Tensor:
+    """The logits of the three decision tokens for each example, in float32."""
+    head = model.get_output_embeddings().weight
+    return functional.linear(states[batch.decide_at], head[decisions]).float()
+
+
+def losses(model: Any, batch: OnDevice, decisions: Tensor, *, text: bool) -> dict[str, Tensor]:
+    """The parts of the loss: the decision among three, the ranking between twins, the report's text."""
+    states = hidden_states(model, batch)
+    logits = decision_logits(model, states, batch, decisions)
+    each = functional.cross_entropy(logits, batch.label, reduction="none")
+    parts = {"decision": (each * batch.weight).sum() / batch.weight.sum()}
+    margin = logits[:, ERROR] - logits[:, CORRECT]
+    apart = functional.softplus(margin[batch.twins[:, 1]] - margin[batch.twins[:, 0]])
+    parts["ranking"] = (apart * batch.twin_weight).sum() / batch.twin_weight.sum().clamp_min(1e-6)
+    if text:
+        words = model.get_output_embeddings()(states[batch.text_at]).float()
+        spelled = functional.cross_entropy(words, batch.text_target, reduction="none")
+        parts["report"] = (spelled * batch.text_weight).sum() / batch.text_weight.sum()
+    return parts
+
+
+def total(parts: dict[str, Tensor], weights: Weights) -> Tensor:
+    """One number to descend on."""
+    loss = weights.decision * parts["decision"] + weights.ranking * parts["ranking"]
+    return loss + weights.report * parts["report"] if "report" in parts else loss
+
+
+def train_step(
+    model: Any, optimizer: torch.optim.Optimizer, batch: OnDevice, decisions: Tensor, weights: Weights, clip: float
+) -> tuple[dict[str, Tensor], bool]:
+    """Descend once; False where the gradient was not finite and nothing was changed.
+
+    With several workers every one has its own batch: gradients are averaged first, so all take the same step or none.
+    """
+    trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    parts = losses(model, batch, decisions, text=weights.report > 0)
+    total(parts, weights).backward()
+    if dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1:
+        for parameter in trained:
+            dist.all_reduce(parameter.grad)
+            parameter.grad /= dist.get_world_size()
+    norm = torch.nn.utils.clip_grad_norm_(trained, clip)
+    finite = bool(torch.isfinite(norm))
+    if finite:
+        optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return {name: part.detach() for name, part in parts.items()}, finite
+
+
+def make_optimizer(
+    parameters: list[torch.nn.Parameter], *, learning_rate: float, betas: tuple[float, float], weight_decay: float
+) -> torch.optim.AdamW:
+    """AdamW over the adapter, in one kernel where there is a GPU."""
+    fused = all(parameter.is_cuda for parameter in parameters)
+    return torch.optim.AdamW(parameters, lr=learning_rate, betas=betas, weight_decay=weight_decay, fused=fused)

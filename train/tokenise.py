@@ -1,0 +1,68 @@
+"""``python -m train.tokenise``: a Parquet file of the dataset becomes a file of tokens for one base model."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from train.examples import Encoder, Examples, assemble
+
+
+@cache
+def _encoder(model: Path, max_prompt_tokens: int, max_report_tokens: int) -> Encoder:
+    from excam.models import load_tokenizer
+
+    return Encoder(load_tokenizer(model), max_prompt_tokens, max_report_tokens)
+
+
+def _encode(task: tuple[Mapping[str, Any], Path, int, int]) -> tuple[list[int], list[int]]:
+    row, *settings = task
+    return _encoder(*settings)(row)
+
+
+def tokenise(
+    parquet: Path, model: Path, *, max_prompt_tokens: int = 2048, max_report_tokens: int = 256, workers: int = 1
+) -> Examples:
+    """Encode a split of the dataset, in several processes where there are rows enough to pay for them."""
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(parquet).to_pylist()
+    settings = (model, max_prompt_tokens, max_report_tokens)
+    with parquet.open("rb") as file:
+        dataset = hashlib.file_digest(file, "sha256").hexdigest()
+    tasks = [(row, *settings) for row in rows]
+    if workers == 1:
+        return assemble(rows, map(_encode, tasks), _encoder(*settings), dataset)
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        return assemble(rows, pool.map(_encode, tasks, chunksize=256), _encoder(*settings), dataset)
+
+
+def main() -> None:
+    """Read, encode, write, and say how large it became."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("parquet", type=Path)
+    options.add_argument("out", type=Path)
+    options.add_argument("--model", type=Path, required=True, help="folder with the base model's tokenizer")
+    options.add_argument("--max-prompt-tokens", type=int, default=2048)
+    options.add_argument("--max-report-tokens", type=int, default=256)
+    options.add_argument("--workers", type=int, default=1)
+    asked = options.parse_args()
+    examples = tokenise(
+        asked.parquet,
+        asked.model,
+        max_prompt_tokens=asked.max_prompt_tokens,
+        max_report_tokens=asked.max_report_tokens,
+        workers=asked.workers,
+    )
+    examples.save(asked.out)
+    print(f"{len(examples)} examples, {len(examples.ids)} tokens, {examples.prompt.sum()} of them prompts", flush=True)
+
+
+if __name__ == "__main__":
+    main()
