@@ -7,6 +7,7 @@ another country gave to the same question and nobody of this region did, in any 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,12 @@ from excam.dataset.sources.source import Source
 
 NAME = "blend"
 _INSTRUCTION = re.compile(r"\s*Without any explanation, choose only one.*\Z", re.DOTALL)
+
+_ONE_ANSWER = re.compile(
+    r"\bmost\b|\bhow (?:many|long|much)\b|\bwhen\b|\bwhat (?:time|age|month|day)\b|HH:MM|Arabic", re.I
+)
+COMMONPLACE = 0.34
+"""An answer given in more than this share of the regions is likely true here too, unless only one answer can be."""
 
 Regions = dict[str, Asked]
 
@@ -90,7 +97,10 @@ class _Question:
     def __init__(self, qid: str, regions: Regions, synonyms: Synonyms, topic: str | None) -> None:
         self.qid, self.synonyms, self.topic = qid, synonyms, topic
         self.regions = [regions[name] for name in sorted(regions)]
+        asks = next((asked.annotation.en_question for asked in self.regions if asked.annotation), "")
+        self.one_answer = bool(_ONE_ANSWER.search(asks))
         languages = {"en"} | {asked.region.language for asked in self.regions}
+        self.everywhere = Counter(stems for asked in self.regions for stems in {meaning(n).stems for n in asked.said()})
         self.names = {
             language: common_names((a for a in self.regions if language in ("en", a.region.language)), language)
             for language in sorted(languages)
@@ -143,6 +153,8 @@ class _Question:
             name = self._name(names[0], language)
             stems = meaning(name).stems
             if _kind(name) != kind or not usable(name, language) or any(stems <= one or one <= stems for one in chosen):
+                continue
+            if not self.one_answer and self.everywhere[stems] > max(2, COMMONPLACE * len(self.regions)):
                 continue
             if not any(given.covers(other) or right.covers(other) for other in (name, *names)):
                 chosen[stems] = name

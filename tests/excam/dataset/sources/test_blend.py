@@ -35,7 +35,7 @@ def test_wrong_options_are_other_regions_answers_nobody_here_gave(write: Write, 
     items = load("blend").items
     greek = items["blend:Q-1:Greece:en"]
     assert (greek.gold, greek.country, greek.language, greek.topic) == ("ouzo", "GR", "en", "Food")
-    assert set(greek.wrong) == {"green tea", "doogh"} or set(greek.wrong) == {"black tea", "doogh"} | {"green tea"}
+    assert set(greek.wrong) == {"green tea", "black tea", "doogh"}
     assert greek.group == items["blend:Q-1:China:en"].group
     assert set(greek.options) == {"ouzo", *greek.wrong[:3]}
     assert "doogh" in items["blend:Q-1:China:en"].wrong
@@ -51,6 +51,18 @@ def test_an_answer_one_annotator_gave_is_never_wrong_in_any_spelling(write: Writ
 def test_an_answer_only_one_person_elsewhere_gave_is_not_used(write: Write, load: Load) -> None:
     write("blend/annotations.jsonl.gz", [GREECE, asked("China", [(["green tea"], 5), (["snake wine"], 1)])])
     assert load("blend").items["blend:Q-1:Greece:en"].wrong == ("green tea",)
+
+
+LOCAL = {"China": "maotai", "Iran": "doogh", "Algeria": "selecto"}
+COMMON = [asked(region, [(["green tea"], 2), ([own], 3)]) for region, own in LOCAL.items()]
+
+
+def test_a_commonplace_is_wrong_only_where_one_answer_can_be_right(write: Write, load: Load) -> None:
+    write("blend/annotations.jsonl.gz", [GREECE, *COMMON])
+    assert "green tea" not in load("blend").items["blend:Q-1:Greece:en"].wrong
+    most = [{**record, "en_question": "What is the most popular drink?"} for record in (GREECE, *COMMON)]
+    write("blend/annotations.jsonl.gz", most)
+    assert "green tea" in load("blend").items["blend:Q-1:Greece:en"].wrong
 
 
 def test_regions_of_one_country_do_not_make_each_other_wrong(write: Write, load: Load) -> None:

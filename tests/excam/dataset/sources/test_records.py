@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from excam.dataset.item import BadRecord
@@ -110,6 +110,7 @@ def test_a_truncated_file_gives_what_could_be_read_and_says_where_it_ends(tmp_pa
     assert len(found) > 100
 
 
+@settings(deadline=None)
 @given(
     st.binary(max_size=300),
     st.sampled_from(["a.jsonl", "a.json", "a.csv", "a.jsonl.gz", "a.parquet", "a.xlsx", "a.zip"]),

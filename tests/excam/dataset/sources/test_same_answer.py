@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from excam.dataset.sources.same_answer import Given, Synonyms
@@ -69,6 +69,7 @@ def test_an_answer_without_a_letter_counts_as_given() -> None:
     assert covers("tea", "???")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_nothing_one_can_write_raises_and_everything_covers_itself(one: str, other: str) -> None:
     said = Given([one], Synonyms([[one, other]]))
