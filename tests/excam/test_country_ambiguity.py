@@ -55,7 +55,7 @@ def test_people_and_their_culture_are(text: str, code: str) -> None:
     [
         ("What is the capital of Jordan?", "JO", "Jordan went home with Sofia and Charlotte."),
         ("people in Chad", "TD", "Chad is my best friend"),
-        ("We flew to Turkey", "TR", "Turkey breast with gravy, or a roast turkey"),
+        ("Turkey and Greece", "TR GR", "Turkey breast with gravy, or a roast turkey"),
         ("what to see in turkey", "TR", "feed the turkey"),
         ("the capital of china", "CN", "bone china and a china cabinet"),
         ("my Polish grandmother", "PL", "Polish the table with shoe polish"),
