@@ -17,6 +17,7 @@ def engine_environment(settings: JudgeSettings) -> dict[str, str]:
     local = {"VLLM_HOST_IP": "127.0.0.1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     threads = settings.engine.cpu_threads or os.cpu_count() or 1
     cpu = {
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the model then runs in the engine's own process, not in one more
         "OMP_NUM_THREADS": str(threads),
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         "VLLM_CPU_KVCACHE_SPACE": str(settings.engine.cpu_kv_cache_gib),

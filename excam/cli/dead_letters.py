@@ -9,6 +9,7 @@ import click
 from excam.cli.options import json_option, store_option
 from excam.cli.output import console, moment, print_json, print_table
 from excam.cli.printable import printable, shortened
+from excam.cli.replay import replay
 
 
 @click.group()
@@ -80,3 +81,6 @@ def _readable(record: str) -> str:
         return json.dumps(json.loads(record), ensure_ascii=False, indent=2)
     except ValueError:
         return record
+
+
+dead_letters.add_command(replay)

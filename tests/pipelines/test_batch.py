@@ -215,7 +215,11 @@ def test_replayed_dead_letters_are_resolved_or_count_another_try(
 ) -> None:
     from excam.mapping import RecordMapping
 
-    records = [pair_record(0), pair_record(1, output=None, answer="Nasi goreng."), pair_record(2, output=None)]
+    records = [
+        pair_record(0, answer=None),
+        pair_record(1, output=None, answer="Nasi goreng."),
+        pair_record(2, output=None, answer=None),
+    ]
     score(write_log("log.parquet", records), store_url, judge_settings)
     assert len(dead_letters(store_url)) == 2
     mended = ScoreOptions(gate=False, mapping=RecordMapping(fields={"output": "answer"}))

@@ -1,0 +1,54 @@
+"""``excam dead-letters replay``: try again what could not be judged."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from excam.cli.judge_options import judge_options, judge_settings
+from excam.cli.options import json_option, store_option
+from excam.cli.progress import RunDisplay
+from excam.cli.score import summary
+
+
+@click.command()
+@click.argument("dead_ids", nargs=-1)
+@store_option
+@judge_options
+@click.option("--mapping", type=click.Path(exists=True, dir_okay=False), help="YAML that names your columns.")
+@click.option("--gate/--no-gate", default=True, show_default=True, help="Leave what is not about culture to the gate.")
+@click.option("--wait", default=0.0, metavar="SECONDS", help="Wait this long if another run holds the store.")
+@json_option
+def replay(
+    dead_ids: tuple[str, ...],
+    store: str,
+    mapping: str | None,
+    gate: bool,
+    wait: float,
+    as_json: bool,
+    **judge: Any,
+) -> None:
+    """Judge dead letters again: those named, or all that are open for this judge.
+
+    Those that get a verdict are marked as resolved, the others count one more try. A file that could not be read has no
+    record to replay: mend it and run `excam score` again.
+    """
+    from excam.mapping import RecordMapping
+    from pipelines.again import replay as run
+    from pipelines.batch import ScoreOptions
+
+    options = ScoreOptions(mapping=RecordMapping.load(mapping) if mapping else RecordMapping(), gate=gate, wait=wait)
+    with RunDisplay(quiet=as_json) as display:
+        scored = run(
+            store,
+            judge_settings(judge),
+            list(dead_ids) or None,
+            options,
+            planned=display.planned,
+            waiting=display.waiting,
+            watch=display.watch,
+        )
+    click.echo(json.dumps(asdict(scored), default=str) if as_json else summary(scored))
