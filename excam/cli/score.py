@@ -75,8 +75,8 @@ def summary(scored: Scored) -> str:
     else:
         lines.append(
             f"{tally.rows:,} rows: {tally.judged:,} judged, {tally.reused:,} known texts, "
-            f"{tally.errors:,} with errors, {tally.not_applicable:,} not about culture, {tally.skipped:,} outside the sample, "
-            f"{tally.dead_letters:,} dead letters."
+            f"{tally.errors:,} with errors, {tally.not_applicable:,} not about culture, "
+            f"{tally.skipped:,} outside the sample, {tally.dead_letters:,} dead letters."
         )
     if tally.dead_letters:
         lines.append("See why with: excam dead-letters list")

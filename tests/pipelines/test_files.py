@@ -1,0 +1,84 @@
+"""Logs are found wherever they lie, and a file is known by what is in it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from excam.fault import UserError
+from pipelines.files import BrokenFile, LogFile, find_logs, inspect
+from tests.conftest import LogWriter, pair_record
+
+RECORDS = [pair_record(number) for number in range(10)]
+
+
+def test_a_file_a_folder_and_a_glob_name_the_same_log(write_log: LogWriter, tmp_path: Path) -> None:
+    path = str(write_log("logs/a/day.parquet", RECORDS))
+    assert find_logs([path]) == [path]
+    assert find_logs([str(tmp_path / "logs")]) == [path]
+    assert find_logs([str(tmp_path / "logs" / "*" / "day*.parquet")]) == [path]
+    assert find_logs([path, str(tmp_path / "logs")]) == [path]
+
+
+def test_relative_paths_are_known_by_their_absolute_name(
+    write_log: LogWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(write_log("day.parquet", RECORDS))
+    monkeypatch.chdir(tmp_path)
+    assert find_logs(["day.parquet"]) == find_logs(["./day.parquet"]) == [path]
+
+
+def test_what_writers_leave_beside_the_data_is_not_a_log(write_log: LogWriter, tmp_path: Path) -> None:
+    path = str(write_log("logs/day.parquet", RECORDS))
+    write_log("logs/_temporary/part.parquet", RECORDS)
+    write_log("logs/.hidden.parquet", RECORDS)
+    (tmp_path / "logs" / "notes.txt").write_text("x")
+    assert find_logs([str(tmp_path / "logs")]) == [path]
+
+
+@pytest.mark.parametrize("place", ["nothing.parquet", "no/*.parquet", "."])
+def test_a_place_without_logs_is_an_error_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="no Parquet file"):
+        find_logs([place])
+
+
+def test_other_file_systems_open_through_fsspec() -> None:
+    import fsspec
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with fsspec.open("memory://logs/day.parquet", "wb") as stream:
+        pq.write_table(pa.Table.from_pylist(RECORDS), stream)
+    (found,) = find_logs(["memory://logs"])
+    file = inspect(found)
+    assert isinstance(file, LogFile)
+    assert sum(file.rows) == 10
+
+
+def test_an_unknown_scheme_says_what_to_install() -> None:
+    with pytest.raises(UserError, match="cannot open nosuch://x"):
+        find_logs(["nosuch://x/y.parquet"])
+
+
+def test_the_fingerprint_changes_with_the_content_and_with_a_rewrite(write_log: LogWriter) -> None:
+    first = inspect(str(write_log("day.parquet", RECORDS)))
+    second = inspect(str(write_log("day.parquet", RECORDS[:9])))
+    assert first.fingerprint != second.fingerprint
+    path = write_log("day.parquet", RECORDS)
+    before = inspect(str(path))
+    os.utime(path, ns=(1, 1))
+    assert inspect(str(path)).fingerprint != before.fingerprint
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all", b"PAR1" + b"\0" * 100 + b"PAR1"])
+def test_a_file_that_is_no_parquet_is_broken_and_says_so(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "day.parquet"
+    path.write_bytes(content)
+    file = inspect(str(path))
+    assert isinstance(file, BrokenFile)
+    assert file.reason
