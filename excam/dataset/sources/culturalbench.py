@@ -109,7 +109,7 @@ def _item(question_id: str, question: _Question) -> Item | BadRecord:
     if country is None:
         return _bad(question.place, f"country: {first.country!r} is not a country")
     if not right or not wrong:
-        return _bad(question.place, "option: needs a true and a false option that stand by themselves")
+        return _bad(question.place, "left out: no true and false option that stand by themselves")
     meant = [option for option in right if question.meant and plain(option) == plain(question.meant)]
     gold = (meant or right)[0]
     item_id = f"{NAME}:{question_id}"

@@ -46,7 +46,7 @@ def test_options_about_other_options_are_not_used(write: Write, load: Load) -> N
 def test_a_question_without_a_false_option_is_named(write: Write, load: Load) -> None:
     write("culturalbench/true_false.jsonl.gz", [judged("Simit", "True")])
     loaded = load("culturalbench")
-    assert loaded.reasons == ["option: needs a true and a false option that stand by themselves"]
+    assert loaded.reasons == ["left out: no true and false option that stand by themselves"]
     assert loaded.bad[0].place == "culturalbench/true_false.jsonl.gz:1"
 
 
