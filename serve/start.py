@@ -56,7 +56,7 @@ def start_judge(
         return serve.get_app_handle(name), card
     _check_room(settings)
     if http is None:
-        serve.start(http_options={"location": "NoServer"})
+        serve.start(proxy_location="Disabled")
         application, route = judge_deployment(settings), None
     else:
         from serve.api import api_application
