@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import time
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -14,8 +15,15 @@ if TYPE_CHECKING:
     from pipelines.progress import Tally
 
 
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
 class RunDisplay:
-    """Shows a run on the terminal (on stderr, so that output can be piped); says nothing when quiet."""
+    """Shows a run on the terminal (on stderr, so that output can be piped); says nothing when quiet.
+
+    While it is up, being told to terminate is the same as Ctrl-C: the run commits what is staged and ends.
+    """
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._progress = Progress(
@@ -33,6 +41,7 @@ class RunDisplay:
         self._begun = 0.0
 
     def __enter__(self) -> RunDisplay:
+        signal.signal(signal.SIGTERM, _stop)
         self._progress.start()
         return self
 
