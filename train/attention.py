@@ -30,6 +30,10 @@ class Layout:
     back: Tensor
     real: Tensor
 
+    @property
+    def sizes(self) -> list[int]:
+        return [rows * widest for rows, widest in self.shapes]
+
     @classmethod
     def of(cls, ends: NDArray[np.int64], tokens: int, device: torch.device | str, groups: int = GROUPS) -> Layout:
         used = int(ends[-1])
@@ -104,14 +108,12 @@ def packed_attention(
     spread: Any = _Spread.apply
     collect: Any = _Collect.apply
     states = [spread(state[0].transpose(0, 1), layout) for state in (query, key, value)]
-    outputs, base = [], 0
-    for rows, widest in layout.shapes:
-        cells = slice(base, base + rows * widest)
-        q, k, v = (state[cells].unflatten(0, (rows, widest)).transpose(1, 2) for state in states)
+    outputs = []
+    for (rows, widest), *cells in zip(layout.shapes, *(state.split(layout.sizes) for state in states), strict=True):
+        q, k, v = (cell.unflatten(0, (rows, widest)).transpose(1, 2) for cell in cells)
         grouped = q.shape[1] != k.shape[1]
         found = scaled_dot_product_attention(q, k, v, is_causal=True, scale=scaling, enable_gqa=grouped)
         outputs.append(found.transpose(1, 2).flatten(0, 1))
-        base = cells.stop
     return collect(torch.cat(outputs), layout)[None], None
 
 

@@ -24,10 +24,11 @@ def decide(model: Any, examples: Examples, chosen: Sequence[int], batch_tokens: 
     decisions = torch.tensor(examples.decisions, device=device)
     order: list[int] = []
     logits: list[torch.Tensor] = []
-    for turns in in_order(examples, chosen, batch_tokens):
-        batch = OnDevice.of(pack(examples, turns, batch_tokens), device)
-        logits.append(decision_logits(model, hidden_states(model, batch), batch, decisions))
-        order += [turn.index for turn in turns]
+    with torch.compiler.set_stance("force_eager"):  # a second compilation would cost more than it saves here
+        for turns in in_order(examples, chosen, batch_tokens):
+            batch = OnDevice.of(pack(examples, turns, batch_tokens), device)
+            logits.append(decision_logits(model, hidden_states(model, batch), batch, decisions))
+            order += [turn.index for turn in turns]
     model.train(was_training)
     return Decisions(np.array(order, np.int64), torch.cat(logits).cpu().numpy())
 

@@ -47,12 +47,12 @@ class Examples:
     def __len__(self) -> int:
         return len(self.prompt)
 
-    @property
+    @cached_property
     def decided(self) -> NDArray[np.int64]:
         """How many tokens of each example stand before its decision token."""
         return self.prompt.astype(np.int64) + len(self.opening)
 
-    @property
+    @cached_property
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.starts)
 

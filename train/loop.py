@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from excam.fault import UserError
 from train import checkpoint, lora
 from train.batches import Turn, epoch, pack
 from train.checkpoint import Place
@@ -50,6 +52,8 @@ class Trainer:
         self.mean: dict[str, Tensor] = {}
         self.optimizer = self._optimizer()
         per_epoch = len(list(self._epoch(0))) // run.world
+        if not per_epoch:
+            raise UserError(f"{len(train)} examples fill no batch for {run.world} workers", "use fewer workers")
         self.steps = min(max(1, int(per_epoch * recipe.epochs)), run.max_steps or 2**62)
         run.out.mkdir(parents=True, exist_ok=True)
         found = checkpoint.load(run.out, model, self.optimizer, self.device)
@@ -64,7 +68,7 @@ class Trainer:
         next_figures, last = self.run.figures_every, {}
         self._say(step=self.place.step, steps=self.steps, examples=len(self.train_set))
         tokens, since, spoken = 0, time.monotonic(), self.place.step
-        for turns in self._turns():
+        for where, batch in self._ready():
             progress = self.clock.progress(self.place.step)
             if progress >= 1 or until(self.place.step):
                 break
@@ -73,7 +77,8 @@ class Trainer:
                 next_figures = progress + self.run.figures_every
                 tokens, since, spoken = 0, time.monotonic(), self.place.step
             self._maybe_shrink(progress, watched)
-            parts, finite = self._step(turns, progress)
+            parts, finite = self._step(batch, progress)
+            self.place.epoch, self.place.batch = where
             tokens += self.recipe.batch_tokens
             if not finite:
                 self.place.skipped += 1
@@ -126,25 +131,38 @@ class Trainer:
             report_share=recipe.report_share,
         )
 
-    def _turns(self) -> Iterator[list[Turn]]:
-        """This worker's batches from where the run stands; a step that was taken moves it on."""
-        world = self.run.world
+    def _turns(self) -> Iterator[tuple[tuple[int, int], list[Turn]]]:
+        """This worker's batches from where the run stands, each with the place that follows it."""
+        number, at, world = self.place.epoch, self.place.batch, self.run.world
         while True:
-            batches = list(self._epoch(self.place.epoch))
-            whole = len(batches) // world * world if len(batches) >= world else len(batches)
-            while self.place.batch < whole:
-                yield batches[(self.place.batch + self.run.rank) % len(batches)]
-            self.place.epoch, self.place.batch = self.place.epoch + 1, 0
+            batches = list(self._epoch(number))
+            while at + world <= len(batches):
+                at += world
+                yield (number, at), batches[at - world + self.run.rank]
+            number, at = number + 1, 0
 
-    def _step(self, turns: list[Turn], progress: float) -> tuple[dict[str, Tensor], bool]:
+    def _ready(self) -> Iterator[tuple[tuple[int, int], OnDevice]]:
+        """The same, on the device: the next batch is packed while this one trains."""
+        turns = self._turns()
+
+        def load() -> tuple[tuple[int, int], OnDevice]:
+            where, chosen = next(turns)
+            return where, OnDevice.of(pack(self.train_set, chosen, self.recipe.batch_tokens), self.device)
+
+        with ThreadPoolExecutor(1) as pool:
+            coming = pool.submit(load)
+            while True:
+                now = coming.result()
+                coming = pool.submit(load)
+                yield now
+
+    def _step(self, batch: OnDevice, progress: float) -> tuple[dict[str, Tensor], bool]:
         recipe = self.recipe
         rate = learning_rate(recipe, progress, self.place.step - self.place.shrunk_at)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         weights = Weights(recipe.decision_weight, recipe.ranking_weight, recipe.report_weight_at(progress))
-        batch = OnDevice.of(pack(self.train_set, turns, recipe.batch_tokens), self.device)
         self.place.step += 1
-        self.place.batch += self.run.world
         return train_step(self.model, self.optimizer, batch, self.decisions, weights, recipe.clip)
 
     def _maybe_shrink(self, progress: float, watched: list[int]) -> None:

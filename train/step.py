@@ -65,8 +65,11 @@ class Weights:
 
 def hidden_states(model: Any, batch: OnDevice) -> Tensor:
     """The last layer's states, one a token. The head comes later, and only where something is predicted."""
+    words = model.get_input_embeddings()(batch.ids)
+    if torch.is_grad_enabled():
+        words.requires_grad_()  # so that the first layer is compiled like all others
     decoder = model.get_decoder()
-    found = decoder(input_ids=batch.ids, position_ids=batch.positions, use_cache=False, layout=batch.layout)
+    found = decoder(inputs_embeds=words, position_ids=batch.positions, use_cache=False, layout=batch.layout)
     states: Tensor = found.last_hidden_state[0]
     return states
 

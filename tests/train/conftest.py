@@ -49,8 +49,8 @@ def toy_examples(count: int = 48, seed: int = 0, longest: int = 24) -> Examples:
     )
 
 
-def tiny_model(family: str = "qwen2", seed: int = 0) -> Any:
-    """A random model of two layers with packed attention and grouped heads."""
+def tiny_model(family: str = "qwen2", seed: int = 0, layers: int = 2) -> Any:
+    """A random model of few layers with packed attention and grouped heads."""
     from transformers import AutoConfig, AutoModelForCausalLM
 
     attention.register()
@@ -60,7 +60,7 @@ def tiny_model(family: str = "qwen2", seed: int = 0) -> Any:
         vocab_size=VOCABULARY,
         hidden_size=32,
         intermediate_size=48,
-        num_hidden_layers=2,
+        num_hidden_layers=layers,
         num_attention_heads=4,
         num_key_value_heads=2,
         max_position_embeddings=256,

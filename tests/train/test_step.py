@@ -92,7 +92,7 @@ def test_the_loss_goes_down_and_a_gradient_that_is_not_finite_changes_nothing(ex
     for _ in range(60):
         _, finite = train_step(model, optimizer, batch, decisions, weights, clip=1.0)
         assert finite
-    assert total(losses(model, batch, decisions, text=True), weights).item() < first / 2
+    assert total(losses(model, batch, decisions, text=True), weights).item() < 0.8 * first
     before = {name: parameter.clone() for name, parameter in lora.parameters(model).items()}
     _, finite = train_step(model, optimizer, batch, decisions, Weights(float("inf"), 1, 0.5), clip=1.0)
     assert not finite
@@ -100,7 +100,7 @@ def test_the_loss_goes_down_and_a_gradient_that_is_not_finite_changes_nothing(ex
 
 
 def test_layers_are_compiled_once_for_all_of_them_and_for_batches_of_any_shape(examples: Examples) -> None:
-    model = tiny_model()
+    model = tiny_model(layers=5)
     lora.attach(model, layers=["q_proj", "down_proj"], rank=4, alpha=8, dropout=0, seed=0)
     plain = hidden_states(model, OnDevice.of(first_batch(examples), CPU))
     torch._dynamo.reset()

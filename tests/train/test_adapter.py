@@ -1,0 +1,80 @@
+"""Adapters: saved as peft saves them, cut by SVD without loss where the rank suffices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.train.conftest import tiny_model
+from train import adapter, lora
+
+
+def adapted(rank: int = 6, seed: int = 1) -> Any:
+    model = tiny_model()
+    lora.attach(model, layers=["q_proj", "v_proj", "down_proj"], rank=rank, alpha=3.0, dropout=0, seed=seed)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for part in lora.parameters(model).values():
+            part.copy_(torch.randn(part.shape, generator=generator) * 0.2)
+    model.set_attn_implementation("sdpa")
+    return model.eval()
+
+
+def logits(model: Any) -> torch.Tensor:
+    with torch.no_grad():
+        found: torch.Tensor = model(torch.arange(20)[None] + 20).logits
+    return found
+
+
+def test_a_fresh_adapter_changes_nothing() -> None:
+    model = tiny_model()
+    model.set_attn_implementation("sdpa")
+    before = logits(model.eval())
+    lora.attach(model, layers=["q_proj", "up_proj"], rank=4, alpha=8, dropout=0, seed=0)
+    torch.testing.assert_close(logits(model), before)
+
+
+@pytest.mark.parametrize("rank", [None, 6])
+def test_peft_loads_what_was_saved_and_gives_the_same_logits(tmp_path: Path, rank: int | None) -> None:
+    from peft import PeftModel
+
+    model = adapted()
+    adapter.save(model, tmp_path, base="tiny", rank=rank)
+    plain = tiny_model()
+    plain.set_attn_implementation("sdpa")
+    loaded = PeftModel.from_pretrained(plain, tmp_path).eval()
+    torch.testing.assert_close(logits(loaded), logits(model), atol=2e-2, rtol=2e-2)
+    assert (logits(loaded) - logits(tiny_model_alone())).abs().max() > 0.1
+
+
+def tiny_model_alone() -> Any:
+    plain = tiny_model()
+    plain.set_attn_implementation("sdpa")
+    return plain.eval()
+
+
+def test_cutting_is_exact_where_the_rank_suffices_and_the_best_approximation_elsewhere() -> None:
+    model = adapted(rank=6)
+    one = next(iter(lora.adapters(model).values()))
+    update = one.scale * one.up @ one.down
+    down, up = lora.factors(one, 6)
+    torch.testing.assert_close(up @ down, update, atol=1e-5, rtol=1e-4)
+    down, up = lora.factors(one, 2)
+    values = torch.linalg.svdvals(update)
+    torch.testing.assert_close(torch.linalg.norm(up @ down - update), values[2:].norm(), atol=1e-5, rtol=1e-4)
+
+
+def test_a_cut_adapter_keeps_its_rank_while_it_trains_on() -> None:
+    model = adapted(rank=6)
+    lora.shrink(model, 2)
+    parameters = list(lora.parameters(model).values())
+    optimizer = torch.optim.AdamW(parameters, lr=0.05)
+    for _ in range(3):
+        model(torch.arange(20)[None] + 20).logits.square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    for one in lora.adapters(model).values():
+        assert int(torch.linalg.matrix_rank(one.up @ one.down, atol=1e-5)) == 2

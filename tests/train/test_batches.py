@@ -1,0 +1,109 @@
+"""Batches: twins together, nothing lost, nothing over budget, the same order for the same seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.train.conftest import toy_examples
+from train.attention import Layout
+from train.batches import Turn, epoch, in_order, length, pack, units
+from train.examples import ERROR, Examples
+
+TOKENS = 160
+
+
+def drawn(
+    examples: Examples, seed: int = 0, number: int = 0, balance: float = 0.0, share: float = 0.5
+) -> list[list[Turn]]:
+    return list(epoch(examples, seed=seed, number=number, batch_tokens=TOKENS, balance=balance, report_share=share))
+
+
+@settings(max_examples=30, deadline=None)
+@given(count=st.integers(1, 80), seed=st.integers(0, 2**32), balance=st.floats(0, 1), share=st.floats(0, 1))
+def test_no_batch_is_over_its_budget_and_twins_share_one(count: int, seed: int, balance: float, share: float) -> None:
+    examples = toy_examples(count, seed)
+    for turns in drawn(examples, seed, balance=balance, share=share):
+        assert sum(length(examples, turn) for turn in turns) <= TOKENS
+        there = Counter(turn.index for turn in turns)
+        assert all(examples.twin[index] < 0 or there[int(examples.twin[index])] == n for index, n in there.items())
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=10, deadline=None)
+def test_without_balancing_an_epoch_holds_every_example_once(seed: int) -> None:
+    examples = toy_examples(60, seed)
+    seen = Counter(turn.index for turns in drawn(examples, seed) for turn in turns)
+    assert seen == Counter(range(len(examples)))
+
+
+def test_balancing_repeats_by_weight_and_keeps_what_an_example_counts_in_all() -> None:
+    examples = toy_examples(60)
+    counted: Counter[int] = Counter()
+    for number in range(200):
+        for turns in drawn(examples, number=number, balance=0.5):
+            for turn in turns:
+                counted[turn.index] += turn.weight
+    shares = np.array([counted[index] / 200 for index in range(len(examples))])
+    assert np.abs(shares - examples.weight).max() < 0.3
+
+
+def test_the_order_follows_from_seed_and_epoch_alone() -> None:
+    examples = toy_examples(60)
+    assert drawn(examples, 1, 2) == drawn(examples, 1, 2)
+    assert drawn(examples, 1, 2) != drawn(examples, 1, 3)
+    assert drawn(examples, 1, 2) != drawn(examples, 2, 2)
+
+
+def test_classes_are_not_separated_by_the_length_of_their_reports() -> None:
+    examples = toy_examples(400)
+    for turns in drawn(examples, share=1.0)[:-1]:
+        labels = [int(examples.label[turn.index]) for turn in turns]
+        assert labels.count(0) == labels.count(1) > 0
+
+
+@given(seed=st.integers(0, 2**32), share=st.sampled_from([0.0, 0.5, 1.0]))
+@settings(max_examples=20, deadline=None)
+def test_packing_marks_the_token_before_each_label_and_keeps_every_decision(seed: int, share: float) -> None:
+    examples = toy_examples(40, seed)
+    for turns in drawn(examples, seed, share=share):
+        batch = pack(examples, turns, TOKENS)
+        starts = [0, *batch.ends[:-1].tolist()]
+        for turn, start, end, at in zip(turns, starts, batch.ends.tolist(), batch.decide_at.tolist(), strict=True):
+            tokens = examples.tokens(turn.index)
+            assert batch.ids[start:end].tolist() == tokens[: end - start].tolist()
+            assert batch.positions[start:end].tolist() == list(range(end - start))
+            assert start <= at < end
+            assert tokens[at - start + 1] == examples.decisions[examples.label[turn.index]]
+            here = (batch.text_at >= start) & (batch.text_at < end)
+            assert [int(tokens[place - start + 1]) for place in batch.text_at[here]] == batch.text_target[here].tolist()
+            assert at in batch.text_at[here]
+            assert batch.text_at[here].min() == start + examples.prompt[turn.index] - 1
+        for wrong, right in batch.twins.tolist():
+            assert examples.label[turns[wrong].index] == ERROR
+            assert examples.twin[turns[wrong].index] == turns[right].index
+
+
+@given(
+    lengths=st.lists(st.integers(1, 90), min_size=1, max_size=30), filler=st.integers(0, 300), groups=st.integers(1, 5)
+)
+@settings(max_examples=50, deadline=None)
+def test_a_layout_gives_every_token_its_own_place(lengths: list[int], filler: int, groups: int) -> None:
+    ends = np.cumsum(lengths)
+    tokens = int(ends[-1]) + filler
+    layout = Layout.of(ends, tokens, "cpu", groups)
+    assert torch.equal(layout.take[layout.back], torch.arange(tokens))
+    assert int(layout.real.sum()) == tokens
+    assert layout.back.unique().numel() == tokens
+    assert sum(rows * widest for rows, widest in layout.shapes) == len(layout.take)
+
+
+def test_evaluation_sees_each_chosen_example_once() -> None:
+    examples = toy_examples(50)
+    chosen = list(range(0, 50, 3))
+    assert sorted(turn.index for turns in in_order(examples, chosen, TOKENS) for turn in turns) == chosen
+    assert sorted(index for unit in units(examples) for index in unit) == list(range(len(examples)))
