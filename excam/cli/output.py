@@ -19,7 +19,7 @@ from excam.cli.printable import printable
 
 
 def console() -> Console:
-    """A console that neither guesses at markup nor highlights: what it prints is data. A pipe is as wide as it needs."""
+    """A console that neither guesses at markup nor highlights: what it prints is data. A pipe gets long lines."""
     screen = Console(highlight=False, markup=False, emoji=False)
     if not screen.is_terminal and "COLUMNS" not in os.environ:
         screen.width = 200

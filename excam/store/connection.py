@@ -92,7 +92,7 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     """Attach the store as ``lake``; a writable one is created when it does not exist yet."""
     if url.path is not None and not url.path.exists():
         if read_only:
-            raise UserError(f"there is no store at {url}", "score some logs first, or run: excam store init")
+            raise _missing(url)
         url.path.parent.mkdir(parents=True, exist_ok=True)
     connection = duckdb.connect(
         config={
@@ -114,19 +114,26 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         options += ["META_BUSY_TIMEOUT 0"] if read_only else ["META_BUSY_TIMEOUT 0", "META_JOURNAL_MODE 'WAL'"]
     elif password:
         options.append("META_SECRET 'catalogue'")
+    how = f" ({', '.join(options)})" if options else ""
     target = f"ducklake:{url.catalogue}:{url.catalogue_target}"
     try:
-        attempt(lambda: connection.execute(f"ATTACH {quote(target)} AS lake ({', '.join(options)})"))
+        attempt(lambda: connection.execute(f"ATTACH {quote(target)} AS lake{how}"))
     except duckdb.Error as error:
         connection.close()
         raise _unreachable(url, error) from error
     return connection
 
 
+def _missing(url: StoreUrl) -> UserError:
+    return UserError(f"there is no store at {url}", "score some logs first, or run: excam store init")
+
+
 def _unreachable(url: StoreUrl, error: duckdb.Error) -> UserError:
-    reason = str(error).strip().splitlines()[0]
+    reason = str(error).strip().splitlines()[0].rpartition("failed: ")[2]
     if password := url.password():
         reason = reason.replace(password, "***")
+    if "creating a new DuckLake is explicitly disabled" in reason:
+        return _missing(url)
     if "DATA_PATH" in reason.upper():
         return UserError(
             f"the new store {url} needs a place for its data files", "add ?data_path=FOLDER to the store URL"

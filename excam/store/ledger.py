@@ -53,7 +53,8 @@ def write_ledger(
     if not units:
         return
     latest = {(unit.source, unit.part, unit.fingerprint): unit for unit in units}
-    table = pa.Table.from_pylist([asdict(unit) for unit in latest.values()], schema=_SCHEMA)
+    rows = [asdict(unit) | {"detail": unit.detail.replace("\0", "\\0")} for unit in latest.values()]
+    table = pa.Table.from_pylist(rows, schema=_SCHEMA)
     connection.register("ledger_units", table)
     same = """stored.source = unit.source AND stored.part = unit.part AND stored.fingerprint = unit.fingerprint
               AND stored.judge_version = $judge"""
@@ -79,7 +80,7 @@ def done_parts(connection: duckdb.DuckDBPyConnection, source: str, fingerprint: 
     """The parts of this very version of a source that this judge has finished."""
     rows = connection.execute(
         """SELECT part FROM lake.ledger
-           WHERE source = ? AND fingerprint = ? AND judge_version = ? AND state = 'done'""",
+           WHERE source || '' = ? AND fingerprint || '' = ? AND judge_version = ? AND state = 'done'""",
         [source, fingerprint, judge_version],
     ).fetchall()
     return {int(part) for (part,) in rows}

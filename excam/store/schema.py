@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import duckdb
 
 from excam.fault import UserError
-from excam.store.connection import attempt, transact
+from excam.store.connection import transact
 
 # Repeated on verdicts and errors, so that a trend needs no join. ``logged_on`` is the UTC day of ``logged_at``: trends
 # group by it, four bytes a row that Parquet folds into runs.
@@ -89,15 +89,11 @@ SCHEMA_VERSION = MIGRATIONS[-1].version
 
 def stored_version(connection: duckdb.DuckDBPyConnection) -> int:
     """The schema version of an attached store, 0 when it holds no tables yet."""
-
-    def read() -> int:
-        try:
-            found = connection.execute("SELECT value FROM lake.store_meta WHERE key = 'schema_version'").fetchone()
-        except duckdb.CatalogException:
-            return 0
-        return int(found[0]) if found else 0
-
-    return attempt(read)
+    try:
+        found = connection.execute("SELECT value FROM lake.store_meta WHERE key = 'schema_version'").fetchone()
+    except duckdb.CatalogException:
+        return 0
+    return int(found[0]) if found else 0
 
 
 def refuse_newer(version: int, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -28,6 +28,8 @@ from excam.store.url import StoreUrl
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+MIGRATION_WAIT = 60.0
+
 
 class Store:
     """A DuckLake with ExCAM's tables. Every call works on a connection of its own, so threads may share a store."""
@@ -44,7 +46,7 @@ class Store:
         place = StoreUrl.parse(url)
         connection = connect(place, read_only=read_only)
         try:
-            version = stored_version(connection)
+            version = attempt(lambda: stored_version(connection))
             refuse_newer(version, migrations)
             if version < migrations[-1].version:
                 if read_only:
@@ -95,6 +97,8 @@ class Store:
 
     def lease(self, holder_note: str = "", wait: float = 0.0) -> Lease:
         """The right to write: a living holder is waited for, ``wait`` seconds at most, a dead one is replaced."""
+        if self.read_only:
+            raise UserError(f"the store {self.url} was opened read-only", "open it for writing")
         return take_lease(self.url, self._connection.cursor(), holder_note, wait)
 
     def register_judge(self, card: JudgeCard) -> str:
@@ -212,6 +216,6 @@ def _migrate(
         version = 2
     later = [migration for migration in migrations if migration.version > version]
     if later:
-        with take_lease(url, connection.cursor(), "migrating the store", wait=60.0):
+        with take_lease(url, connection.cursor(), "migrating the store", wait=MIGRATION_WAIT):
             for migration in later:
                 migrate_step(connection, migration)

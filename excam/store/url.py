@@ -38,6 +38,8 @@ class StoreUrl:
     @classmethod
     def parse(cls, url: str) -> StoreUrl:
         body = url.strip()
+        if "\0" in body:
+            raise UserError("the store URL holds a NUL character", "remove it")
         if body.startswith("ducklake:sqlite:"):
             return _sqlite(body.removeprefix("ducklake:sqlite:"))
         for prefix in ("ducklake:postgres:", "ducklake:postgresql:"):
@@ -73,25 +75,14 @@ def _sqlite(body: str) -> StoreUrl:
     name, _, data = body.partition("?data_path=")
     if not name:
         raise UserError("the store URL has no path", f"write it as ducklake:sqlite:PATH, for example {DEFAULT_URL}")
-    if "\0" in body:
-        raise UserError("the store URL holds a NUL character", "remove it")
-    path = Path(name).expanduser().resolve()
+    path = _absolute(name)
     return StoreUrl("sqlite", path=path, data_path=_folder(data) if data else _beside(path))
 
 
 def _postgres(body: str) -> StoreUrl:
     if body.startswith("//"):
-        parts = urlsplit(f"postgres:{body}")
-        options = dict(parse_qsl(parts.query))
-        data = options.pop("data_path", "")
-        named = {
-            "host": parts.hostname,
-            "port": str(parts.port) if parts.port else None,
-            "user": parts.username and unquote(parts.username),
-            "password": parts.password,
-            "dbname": unquote(parts.path.lstrip("/")),
-        }
-        dsn = {key: value for key, value in named.items() if value} | options
+        dsn = _uri(body)
+        data = dsn.pop("data_path", "")
     else:
         text, _, data = body.partition("?data_path=")
         dsn = _keywords(text)
@@ -104,16 +95,36 @@ def _postgres(body: str) -> StoreUrl:
     return StoreUrl("postgres", dsn=tuple(dsn.items()), data_path=_folder(data) if data else None)
 
 
+def _uri(body: str) -> dict[str, str]:
+    try:
+        parts = urlsplit(f"postgres:{body}")
+        port = parts.port
+    except ValueError:
+        raise _unreadable() from None
+    named = {
+        "host": parts.hostname,
+        "port": str(port) if port else None,
+        "user": parts.username and unquote(parts.username),
+        "password": parts.password,
+        "dbname": unquote(parts.path.lstrip("/")),
+    }
+    return {key: value for key, value in named.items() if value} | dict(parse_qsl(parts.query))
+
+
+def _unreadable() -> UserError:
+    return UserError(
+        "the PostgreSQL part of the store URL is neither a list of key=value nor a URI",
+        "write it as ducklake:postgres:host=HOST dbname=NAME user=USER?data_path=FOLDER",
+    )
+
+
 def _keywords(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     position = 0
     while text[position:].strip():
         match = _KEYWORD.match(text, position)
         if match is None:
-            raise UserError(
-                "the PostgreSQL part of the store URL is not a list of key=value",
-                "write it as ducklake:postgres:host=HOST dbname=NAME user=USER?data_path=FOLDER",
-            )
+            raise _unreadable()
         value = match[2]
         found[match[1]] = re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith("'") else value
         position = match.end()
@@ -132,4 +143,11 @@ def _beside(catalogue: Path) -> str:
 
 def _folder(data_path: str) -> str:
     """An object store's address as it stands, a local folder as an absolute path."""
-    return data_path.rstrip("/") if "://" in data_path else str(Path(data_path).expanduser().resolve())
+    return data_path.rstrip("/") if "://" in data_path else str(_absolute(data_path))
+
+
+def _absolute(path: str) -> Path:
+    try:
+        return Path(path).expanduser().resolve()
+    except RuntimeError as error:
+        raise UserError(f"the path {path!r} cannot be resolved: {error}", "write it out in full") from None

@@ -1,0 +1,151 @@
+"""The commands that ask a store: tables for people, JSON and CSV for programs, mistakes with a fix."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from excam.cli.dead_letters import dead_letters
+from excam.cli.judges import judges
+from excam.cli.runs import runs
+from excam.cli.show import show
+from excam.cli.store import store as store_group
+from excam.cli.trends import trends
+from excam.cli.worst import worst
+from excam.fault import UserError
+from excam.store import Store
+from tests.excam.store.outcomes import JUDGE, START, dead_letter, error, put, verdict
+
+HOSTILE = "\x1b[31mred\x1b[0m \u202eback [bold]not markup[/bold]"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    url = f"ducklake:sqlite:{tmp_path_factory.mktemp('cli')}/catalog.sqlite"
+    with Store.open(url) as store:
+        put(
+            store,
+            verdict(0, errors=[error(start=9, end=18, explanation=HOSTILE, type=HOSTILE)], score=-5.0),
+            verdict(1),
+            verdict(2, status="not_applicable", app=HOSTILE),
+            verdict(3, country="JP", output=HOSTILE, app=HOSTILE),
+            dead_letter(9, detail=HOSTILE, record=json.dumps({"output": HOSTILE})),
+        )
+    return url
+
+
+def run(command: click.Command, url: str, *arguments: str) -> Result:
+    result = CliRunner(env={"EXCAM_STORE": url, "COLUMNS": None}).invoke(command, arguments, catch_exceptions=False)
+    assert "\x1b" not in result.output
+    assert "\u202e" not in result.output or "--json" in arguments or "--csv" in arguments
+    return result
+
+
+def load(command: click.Command, url: str, *arguments: str) -> Any:
+    return json.loads(run(command, url, *arguments, "--json").output)
+
+
+def test_a_trend_table_names_the_judge_the_country_and_the_interval(url: str) -> None:
+    printed = run(trends, url, "--bucket", "month").output
+    assert f"judge {JUDGE}" in printed.splitlines()[0]
+    assert "UNTUNED" in printed.splitlines()[0]
+    (indonesia,) = [line for line in printed.splitlines() if line.startswith("ID Indonesia")]
+    assert indonesia.split() == ["ID", "Indonesia", "2025-03-01", "2", "1", "50.0", "%", "9.5–90.5", "%", "–", "–"]
+
+
+def test_a_trend_as_json_and_csv_holds_the_same_rows(url: str) -> None:
+    rows = load(trends, url, "--by", "app")["rows"]
+    table = list(csv.DictReader(io.StringIO(run(trends, url, "--by", "app", "--csv").output)))
+    assert [(row["group"], str(row["n"]), str(row["rate"])) for row in rows] == [
+        (row["group"], row["n"], row["rate"]) for row in table
+    ]
+    assert {row["judge_version"] for row in table} == {JUDGE}
+
+
+def test_a_slice_is_chosen_by_name_day_and_app(url: str) -> None:
+    rows = load(
+        trends, url, "--country", "Jepang", "--since", str(START.date()), "--until", "2025-03-04", "--app", HOSTILE
+    )
+    assert [(row["group"], row["n"]) for row in rows["rows"]] == [("JP", 1)]
+    assert "No judged pair" in run(trends, url, "--since", "1d").output
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--country", "Atlantis"], ["--since", "yesterday-ish"], ["--by", "weather"], ["--bucket", "hour"]]
+)
+def test_a_mistyped_option_is_explained(url: str, arguments: list[str]) -> None:
+    result = run(trends, url, *arguments)
+    assert result.exit_code == 2
+    assert arguments[1] in result.output
+
+
+def test_the_worst_reports_are_listed_with_what_is_wrong(url: str) -> None:
+    printed = run(worst, url, "--country", "ID").output
+    assert "-5  p0" in printed
+    assert "“left hand”" in printed
+    assert [pair["pair_id"] for pair in load(worst, url)["pairs"]] == ["p0"]
+    assert run(worst, url, "--csv").output.splitlines()[1].startswith("p0,-5.0,")
+
+
+def test_a_pair_is_shown_with_its_spans_in_brackets_and_escapes_written_out(url: str) -> None:
+    printed = run(show, url, "p0").output
+    assert "With the [1: left hand]." in printed
+    assert "1. major: \\x1b[31mred\\x1b[0m \\u202eback [bold]not markup[/bold]" in printed
+    assert "\\u202eback" in run(show, url, "p3").output
+    assert load(show, url, "p0")["verdicts"][0]["errors"][0]["start"] == 9
+
+
+def test_a_pair_is_shown_in_colour_on_a_terminal(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    printed = CliRunner(env={"EXCAM_STORE": url}).invoke(show, ["p0"], catch_exceptions=False).output
+    assert "\x1b[1;31mleft hand" in printed
+    assert "\x1b[31mred" not in printed
+
+
+def test_unknown_pairs_and_judges_are_mistakes_with_a_fix(url: str) -> None:
+    for arguments in (["nobody"], ["p0", "--judge", "zzz"]):
+        with pytest.raises(UserError) as refused:
+            run(show, url, *arguments)
+        assert refused.value.fix
+
+
+def test_dead_letters_are_listed_and_shown_with_their_record(url: str) -> None:
+    assert "missing_output" in run(dead_letters, url, "list").output
+    (letter,) = load(dead_letters, url, "list")
+    printed = run(dead_letters, url, "show", letter["dead_id"][:8]).output
+    assert '"output": "\\x1b[31mred' in printed
+    assert "No open dead letters" in run(dead_letters, url, "list", "--reason", "no such reason").output
+
+
+def test_judges_and_runs_are_listed(url: str) -> None:
+    assert [(judge["judge_version"], judge["tuned"], judge["verdicts"]) for judge in load(judges, url)] == [
+        (JUDGE, False, 4)
+    ]
+    assert "NO" in run(judges, url).output
+    assert [run_["state"] for run_ in load(runs, url)] == ["done"]
+    assert "score" in run(runs, url).output
+
+
+def test_a_store_is_made_described_compacted_and_copied(tmp_path: Path) -> None:
+    url = f"ducklake:sqlite:{tmp_path}/new/catalog.sqlite"
+    assert "is ready" in run(store_group, url, "init").output
+    info = load(store_group, url, "info")
+    assert (info["store"], info["rows"]["pairs"], info["writer"]) == (url, 0, None)
+    assert "being written by  nobody" in run(store_group, url, "info").output
+    assert load(store_group, url, "compact", "--keep-days", "0")["after"]["versions"] == 1
+    assert "0 pairs" in run(store_group, url, "snapshot", str(tmp_path / "out.duckdb")).output
+
+
+@pytest.mark.parametrize("command", [trends, worst, show, judges, runs, dead_letters, store_group])
+def test_every_command_explains_itself(command: click.Command) -> None:
+    result = CliRunner().invoke(command, ["--help"])
+    assert result.exit_code == 0
+    assert len(result.output.splitlines()) > 5

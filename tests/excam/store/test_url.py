@@ -1,0 +1,121 @@
+"""Store URLs: where a store is, without ever showing a password."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from excam.fault import UserError
+from excam.store import Store, StoreUrl
+from tests.postgres import Postgres
+
+
+def test_a_sqlite_store_keeps_its_data_beside_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = StoreUrl.parse("ducklake:sqlite:./here/catalog.sqlite")
+    assert url.path == tmp_path / "here/catalog.sqlite"
+    assert url.data_path == str(tmp_path / "here/catalog.data")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ducklake:sqlite:/a/b c's.sqlite",
+        "ducklake:sqlite:/a/b.sqlite?data_path=s3://bucket/excam",
+        "ducklake:postgres:host=db.example port=5433 dbname=lake user=me?data_path=/data",
+        "ducklake:postgres:host='my host' dbname=lake?data_path=s3://bucket/a",
+        "ducklake:postgres:dbname=lake passfile=/run/secrets/pgpass",
+    ],
+)
+def test_a_url_printed_and_read_again_is_the_same(text: str) -> None:
+    url = StoreUrl.parse(text)
+    assert StoreUrl.parse(str(url)) == url
+
+
+def test_a_postgres_uri_says_the_same_as_key_values() -> None:
+    uri = StoreUrl.parse("ducklake:postgres://me@db.example:5433/lake?sslmode=require&data_path=/data")
+    assert uri == StoreUrl.parse(
+        "ducklake:postgres:host=db.example port=5433 user=me dbname=lake sslmode=require?data_path=/data"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ducklake:postgres:host=h dbname=d password=tr0ub4dor?data_path=/d",
+        "ducklake:postgres:host=h dbname=d password='tr0ub4dor'",
+        "ducklake:postgres://me:tr0ub4dor@h/d?data_path=/d",
+        "postgres://me:tr0ub4dor@h/d",
+        "ducklake:mysql:password=tr0ub4dor",
+        "ducklake:postgres:tr0ub4dor",
+    ],
+)
+def test_a_url_with_a_password_is_refused_without_repeating_it(text: str) -> None:
+    with pytest.raises(UserError) as refused:
+        StoreUrl.parse(text)
+    assert "tr0ub4dor" not in str(refused.value)
+    assert refused.value.fix
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_store_or_the_users_mistake(text: str) -> None:
+    for prefix in ("", "ducklake:sqlite:", "ducklake:postgres:", "ducklake:postgres://"):
+        with suppress(UserError):
+            StoreUrl.parse(prefix + text)
+
+
+def test_reading_a_store_that_is_not_there_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no store at"):
+        Store.open(f"ducklake:sqlite:{tmp_path}/none/catalog.sqlite", read_only=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_catalogue_that_is_no_database_is_the_users_mistake(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.sqlite"
+    file.write_text("this is not a database " * 100)
+    with pytest.raises(UserError, match="cannot be opened"):
+        Store.open(f"ducklake:sqlite:{file}")
+
+
+@pytest.mark.postgres
+def test_a_password_appears_in_no_error_and_no_description(
+    postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = postgres.database()
+    monkeypatch.setenv("EXCAM_STORE_PASSWORD", "hunter2-wrong")
+    with pytest.raises(UserError) as refused:
+        Store.open(f"ducklake:postgres:{database}?data_path={tmp_path}")
+    assert "password authentication failed" in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+
+    monkeypatch.setenv("EXCAM_STORE_PASSWORD", postgres.password)
+    with Store.open(f"ducklake:postgres:{database}?data_path={tmp_path}/data") as store:
+        shown = [repr(store), str(store.url), repr(store.url), store.data_path, store.staging]
+        with store._connection.cursor() as connection:
+            shown += [str(connection.execute(f"FROM {name}()").fetchall()) for name in ("duckdb_secrets",)]
+            with pytest.raises(Exception, match="nothing_here") as failed:
+                connection.execute("FROM lake.nothing_here")
+        shown.append(str(failed.value))
+    assert not [text for text in shown if postgres.password in text]
+
+
+@pytest.mark.postgres
+def test_the_password_may_come_from_libpqs_own_places_and_the_data_path_from_the_store(
+    postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EXCAM_STORE_PASSWORD", raising=False)
+    monkeypatch.setenv("PGPASSWORD", postgres.password)
+    database = postgres.database()
+    with pytest.raises(UserError, match="needs a place for its data files"):
+        Store.open(f"ducklake:postgres:{database}")
+    Store.open(f"ducklake:postgres:{database}?data_path={tmp_path}/data").close()
+    monkeypatch.delenv("PGPASSWORD")
+    passfile = tmp_path / "pgpass"
+    passfile.write_text(f"*:*:*:*:{postgres.password}\n")
+    passfile.chmod(0o600)
+    with Store.open(f"ducklake:postgres:{database} passfile={passfile}") as store:
+        assert store.staging == f"{tmp_path}/data/staging"
