@@ -7,6 +7,9 @@ never looks there. No mask is built, so the fastest kernel there is serves each 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +68,21 @@ def _to(array: NDArray[Any], device: torch.device | str) -> Tensor:
     return tensor
 
 
+# The layout of the batch at work. It does not travel through the layers as an argument: its sizes change with every
+# batch, and a compiled layer that saw them would be compiled anew each time.
+_current: ContextVar[Layout] = ContextVar("layout")
+
+
+@contextmanager
+def laid_out(layout: Layout) -> Iterator[None]:
+    """Attend within these sequences while the block runs, backward passes of checkpointed layers included."""
+    token = _current.set(layout)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 class _Spread(torch.autograd.Function):
     """Tokens into rectangles. Each token has one place, so its gradient is gathered and never summed."""
 
@@ -99,12 +117,10 @@ def packed_attention(
     value: Tensor,
     attention_mask: Tensor | None,
     scaling: float | None = None,
-    layout: Layout | None = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
     """What transformers calls for each layer: heads of one row of tokens in, the same row out."""
-    if layout is None:
-        raise ValueError("packed attention needs the batch's layout")
+    layout = _current.get()
     spread: Any = _Spread.apply
     collect: Any = _Collect.apply
     states = [spread(state[0].transpose(0, 1), layout) for state in (query, key, value)]
@@ -121,4 +137,5 @@ def register() -> None:
     """Make it known to transformers under its name, and keep the compiler out: its rectangles change every batch."""
     from transformers import AttentionInterface
 
-    AttentionInterface.register(NAME, torch.compiler.disable(packed_attention))
+    not_compiled: Any = torch.compiler.disable
+    AttentionInterface.register(NAME, not_compiled(packed_attention))

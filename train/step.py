@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from train.attention import Layout
+from train.attention import Layout, laid_out
 from train.batches import Batch
 from train.examples import CORRECT, ERROR
 
@@ -69,7 +69,8 @@ def hidden_states(model: Any, batch: OnDevice) -> Tensor:
     if torch.is_grad_enabled():
         words.requires_grad_()  # so that the first layer is compiled like all others
     decoder = model.get_decoder()
-    found = decoder(inputs_embeds=words, position_ids=batch.positions, use_cache=False, layout=batch.layout)
+    with laid_out(batch.layout):
+        found = decoder(inputs_embeds=words, position_ids=batch.positions, use_cache=False)
     states: Tensor = found.last_hidden_state[0]
     return states
 
@@ -111,7 +112,7 @@ def train_step(
     """
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     parts = losses(model, batch, decisions, text=weights.report > 0)
-    total(parts, weights).backward()
+    torch.autograd.backward(total(parts, weights))
     if dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1:
         for parameter in trained:
             dist.all_reduce(parameter.grad)

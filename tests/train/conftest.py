@@ -18,7 +18,8 @@ VOCABULARY = 64
 def toy_examples(count: int = 48, seed: int = 0, longest: int = 24) -> Examples:
     """Twins whose wrong version holds token 10 where the right one holds token 11, and ordinary pairs that hold 12."""
     random = np.random.default_rng(seed)
-    pieces, prompt, label, twin, weight, source = [], [], [], [], [], []
+    pieces: list[Any] = []
+    prompt, label, twin, weight, source = [], [], [], [], []
     while len(pieces) < count:
         head = random.integers(20, VOCABULARY, random.integers(3, longest))
         ordinary = random.random() < 0.25

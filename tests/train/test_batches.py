@@ -43,7 +43,7 @@ def test_without_balancing_an_epoch_holds_every_example_once(seed: int) -> None:
 
 def test_balancing_repeats_by_weight_and_keeps_what_an_example_counts_in_all() -> None:
     examples = toy_examples(60)
-    counted: Counter[int] = Counter()
+    counted: dict[int, float] = dict.fromkeys(range(len(examples)), 0.0)
     for number in range(200):
         for turns in drawn(examples, number=number, balance=0.5):
             for turn in turns:
@@ -98,7 +98,7 @@ def test_a_layout_gives_every_token_its_own_place(lengths: list[int], filler: in
     layout = Layout.of(ends, tokens, "cpu", groups)
     assert torch.equal(layout.take[layout.back], torch.arange(tokens))
     assert int(layout.real.sum()) == tokens
-    assert layout.back.unique().numel() == tokens
+    assert len(set(layout.back.tolist())) == tokens
     assert sum(rows * widest for rows, widest in layout.shapes) == len(layout.take)
 
 

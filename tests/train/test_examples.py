@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from excam.fault import UserError
-from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, CulturalError, ErrorReport
+from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, CulturalError, ErrorReport, Location, Severity
 from train.examples import CORRECT, ERROR, Encoder, Examples, assemble
 
 
@@ -30,7 +30,9 @@ def tokenizer() -> Any:
 
 
 def row(label: str, output: str, twin: str | None = "t", origin: str = "none") -> dict[str, Any]:
-    error = CulturalError(severity="major", type="fact", location="output", span=output[:20], explanation="no, " * 20)
+    error = CulturalError(
+        severity=Severity.MAJOR, type="fact", location=Location.OUTPUT, span=output[:20], explanation="no, " * 20
+    )
     report = {"correct": CORRECT_REPORT, "not_applicable": NOT_APPLICABLE_REPORT, "error": ErrorReport(errors=(error,))}
     pair = {"instruction": f"Ask {output[:9]}", "output": output, "label": label, "report": report[label].render()}
     return pair | {"weight": 1.0, "source": f"from {label}", "origin": origin, "twin_id": twin}

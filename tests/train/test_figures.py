@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from tests.train.conftest import toy_examples
@@ -13,7 +14,7 @@ from train.figures import Decisions, auc, figures, scaled_accuracy
 def test_auc_and_scaled_accuracy_equal_those_of_scikit_learn() -> None:
     random = np.random.default_rng(0)
     truth = random.random(300) < 0.3
-    score = np.round(random.random(300) + 0.3 * truth, 1)
+    score: NDArray[np.float64] = np.round(random.random(300) + 0.3 * truth, 1).astype(np.float64)
     assert auc(score, truth) == pytest.approx(roc_auc_score(truth, score))
     assert scaled_accuracy(score > 0.6, truth) == pytest.approx(2 * balanced_accuracy_score(truth, score > 0.6) - 1)
 

@@ -68,7 +68,9 @@ def test_gradients_equal_those_of_sequences_run_alone(examples: Examples) -> Non
     for parameter in lora.parameters(model).values():
         torch.nn.init.normal_(parameter, std=0.1)
     ready = OnDevice.of(batch, CPU)
-    decision_logits(model, hidden_states(model, ready), ready, torch.tensor(DECISIONS))[:, 1].sum().backward()
+    torch.autograd.backward(
+        decision_logits(model, hidden_states(model, ready), ready, torch.tensor(DECISIONS))[:, 1].sum()
+    )
     packed = {
         name: parameter.grad.clone() for name, parameter in lora.parameters(model).items() if parameter.grad is not None
     }
@@ -110,6 +112,6 @@ def test_layers_are_compiled_once_for_all_of_them_and_for_batches_of_any_shape(e
     made = torch._dynamo.utils.counters["stats"]["unique_graphs"]
     for seed in (1, 2, 3):
         states = hidden_states(model, OnDevice.of(first_batch(toy_examples(seed=seed)), CPU))
-        states.sum().backward()
+        torch.autograd.backward(states.sum())
     assert 0 < made <= 4
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == made
