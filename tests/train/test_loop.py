@@ -31,7 +31,7 @@ def weights(found: Trainer) -> dict[str, torch.Tensor]:
 
 
 def test_a_learnable_decision_is_learned_with_its_report(tmp_path: Path) -> None:
-    run = trainer(tmp_path)
+    run = trainer(tmp_path, figures_every=1.0, max_steps=120)
     run.train()
     dev: Examples = run.dev_set
     found = figures(decide(run.model, dev, range(len(dev)), 256, torch.device("cpu")), dev)
