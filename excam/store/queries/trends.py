@@ -86,14 +86,16 @@ def trends(
     column = {By.TYPE: "category", By.SEVERITY: "severity"}.get(by)
     query = _by_error(column, where) if column else _by_verdict("NULL::VARCHAR" if by is By.ALL else by.value, where)
     found = connection.execute(_IN_BUCKETS.format(counted=query, bucket=bucket.value), values).to_arrow_table()
-    groups: dict[str | None, list[TrendRow]] = {}
+    groups: dict[str | None, list[dict[str, Any]]] = {}
     for row in found.to_pylist():
-        groups.setdefault(row["group"], []).append(_rate(row))
-    largest = sorted(
-        groups.values(), key=lambda rows: (-sum(row.errors if column else row.n for row in rows), str(rows))
-    )
-    rows = [row for group in largest for row in _with_changes(group, bucket)]
-    return Trend(judge=used, by=by, bucket=bucket, rows=_adjusted(rows))
+        groups.setdefault(row["group"], []).append(_with_rate(row))
+    rows: list[dict[str, Any]] = []
+    size = "errors" if column else "n"
+    for name in sorted(groups, key=lambda name: (-sum(row[size] for row in groups[name]), name or "")):
+        _add_changes(groups[name], bucket)
+        rows += groups[name]
+    _adjust(rows)
+    return Trend(judge=used, by=by, bucket=bucket, rows=[TrendRow.model_validate(row) for row in rows])
 
 
 # Days are counted first and gathered into buckets afterwards: ten million rows meet only short keys.
@@ -130,31 +132,19 @@ def _by_error(column: str, where: str) -> str:
                           AND hits.share = totals.share)"""
 
 
-def _rate(row: dict[str, Any]) -> TrendRow:
-    low, high = weighted_wilson(row["error_weight"], row["weight"], row["squared_weight"])
-    return TrendRow(
-        bucket=row["bucket"],
-        group=row["group"],
-        n=row["n"],
-        errors=row["errors"],
-        n_effective=effective_size(row["weight"], row["squared_weight"]),
-        rate=min(1.0, row["error_weight"] / row["weight"]),
-        low=low,
-        high=high,
-    )
+def _with_rate(row: dict[str, Any]) -> dict[str, Any]:
+    errors, weight, squared_weight = (row.pop(name) for name in ("error_weight", "weight", "squared_weight"))
+    low, high = weighted_wilson(errors, weight, squared_weight)
+    sure = {"n_effective": effective_size(weight, squared_weight), "low": low, "high": high}
+    return row | sure | {"rate": min(1.0, errors / weight)}
 
 
-def _with_changes(rows: list[TrendRow], bucket: Bucket) -> list[TrendRow]:
-    changed = rows[:1]
+def _add_changes(rows: list[dict[str, Any]], bucket: Bucket) -> None:
     for before, after in pairwise(rows):
-        if _next(before.bucket, bucket) != after.bucket:
-            changed.append(after)
-            continue
-        p_value = rate_difference_test(
-            before.rate * before.n_effective, before.n_effective, after.rate * after.n_effective, after.n_effective
-        )
-        changed.append(after.model_copy(update={"change": after.rate - before.rate, "p_value": p_value}))
-    return changed
+        if _next(before["bucket"], bucket) == after["bucket"]:
+            n1, n2 = before["n_effective"], after["n_effective"]
+            after["change"] = after["rate"] - before["rate"]
+            after["p_value"] = rate_difference_test(before["rate"] * n1, n1, after["rate"] * n2, n2)
 
 
 def _next(start: date, bucket: Bucket) -> date:
@@ -163,6 +153,7 @@ def _next(start: date, bucket: Bucket) -> date:
     return start + timedelta(days=1 if bucket is Bucket.DAY else 7)
 
 
-def _adjusted(rows: list[TrendRow]) -> list[TrendRow]:
-    adjusted = iter(holm([row.p_value for row in rows if row.p_value is not None]))
-    return [row if row.p_value is None else row.model_copy(update={"p_adjusted": next(adjusted)}) for row in rows]
+def _adjust(rows: list[dict[str, Any]]) -> None:
+    compared = [row for row in rows if "p_value" in row]
+    for row, p_value in zip(compared, holm([row["p_value"] for row in compared]), strict=True):
+        row["p_adjusted"] = p_value
