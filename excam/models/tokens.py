@@ -37,13 +37,14 @@ _encoders: WeakKeyDictionary[Any, _DataEncoder] = WeakKeyDictionary()
 def load_tokenizer(path: Path | str) -> Any:
     """The folder's tokenizer as a transformers fast tokenizer. Nothing is fetched and no code of the folder runs.
 
-    ``tokenizer.json`` is taken as it stands where there is one: AutoTokenizer would rebuild some families from parts.
+    ``tokenizer.json`` is taken as it stands where there is one: AutoTokenizer would rebuild some families from parts,
+    and import torch to do so.
     """
-    from transformers import AutoTokenizer, PreTrainedTokenizerFast
-
-    as_it_stands = (Path(path) / "tokenizer.json").is_file()
-    loader = PreTrainedTokenizerFast if as_it_stands else AutoTokenizer
-    tokenizer = loader.from_pretrained(str(path), local_files_only=True, trust_remote_code=False)
+    if (Path(path) / "tokenizer.json").is_file():
+        from transformers import PreTrainedTokenizerFast as Loader
+    else:
+        from transformers import AutoTokenizer as Loader
+    tokenizer = Loader.from_pretrained(str(path), local_files_only=True, trust_remote_code=False)
     if not tokenizer.is_fast:
         raise UserError(
             f"the tokenizer in {path} has no tokenizer.json form",
