@@ -119,6 +119,7 @@ def _prune(chosen: list[Choice], ledger: _Ledger) -> list[Choice]:
         right, wrong = answer_key(choice.item.gold), answer_key(choice.wrong)
         if ledger.excess[right] > tolerance(uses[right]) and -ledger.excess[wrong] > tolerance(uses[wrong]):
             ledger.add(right, wrong, -1)
+            uses.subtract((right, wrong))
         else:
             kept.append(choice)
     return kept[::-1]

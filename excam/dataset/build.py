@@ -40,15 +40,15 @@ class Built:
 def build(
     sources_root: Path,
     out: Path,
-    profile: str = "full",
+    profile: str | Profile = "full",
     seed: int = 0,
     soft: Sequence[SoftRow] = (),
     sources: Mapping[str, Source] = SOURCES,
 ) -> Built:
     """Build the dataset under ``out``; the same sources and seed give the same bytes, whatever else differs."""
-    if profile not in PROFILES:
+    chosen = profile if isinstance(profile, Profile) else PROFILES.get(profile)
+    if chosen is None:
         raise UserError(f"there is no profile {profile!r}", f"take one of {', '.join(PROFILES)}")
-    chosen = PROFILES[profile]
     gathered = gather(sources_root, sources)
     items = _items(gathered, chosen, seed)
     component_of = components(items)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from excam.cli.dataset import dataset
+from excam.dataset.review import read_votes
+from excam.fault import UserError
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("cli")
+    rows = [
+        {"country": country, "question": f"How do you feel about matter {number * 37} of life in {number} words?",
+         "options": ["Good", "Bad"], "distribution": [0.8, 0.2] if (number + place) % 2 else [0.2, 0.8]}
+        for number in range(30) for place, country in enumerate(("Spain", "Japan"))
+    ]  # fmt: skip
+    path = root / "sources" / "globalopinionqa" / "pairs.jsonl.gz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    found = CliRunner().invoke(
+        dataset, ["build", "--sources", str(root / "sources"), "--out", str(root / "out"), "--profile", "paper"]
+    )
+    assert found.exit_code == 0, found.output
+    assert "missing: blend" in found.output
+    assert "train:" in found.output
+    return root / "out"
+
+
+def test_the_card_and_the_leak_check_are_shown(folder: Path) -> None:
+    runner = CliRunner()
+    assert "ExCAM40k" in runner.invoke(dataset, ["card", str(folder)]).output
+    assert "globalopinionqa" in runner.invoke(dataset, ["leak", str(folder)]).output
+
+
+def test_a_review_is_recorded_broken_off_and_resumed(folder: Path, tmp_path: Path) -> None:
+    arguments = ["review", str(folder / "train.parquet"), "--votes", str(tmp_path), "--reviewer", "ann", "--count", "3"]
+    runner = CliRunner()
+    first = runner.invoke(dataset, arguments, input="y\nv\np\ny\nq\n")
+    assert "1 votes by ann" in first.output
+    second = runner.invoke(dataset, arguments, input="n\nn\nn\nn\ns\n")
+    assert "1 of 2" in second.output
+    assert [(vote.culture_related, vote.error_valid) for vote in read_votes(tmp_path)] == [
+        (True, "valid"),
+        (False, "not valid"),
+    ]
+    report = runner.invoke(dataset, ["review", "unused", "--votes", str(tmp_path), "--report", "--voters", "1"]).output
+    assert report.splitlines()[1].split() == ["culture", "related", "50.0", "50.0"]
+
+
+def test_mistakes_are_named(tmp_path: Path) -> None:
+    found = CliRunner().invoke(dataset, ["card", str(tmp_path)])
+    assert isinstance(found.exception, UserError)
+    found = CliRunner().invoke(dataset, ["review", "x", "--votes", str(tmp_path)])
+    assert isinstance(found.exception, UserError)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    heavy = ("pyarrow", "nltk", "torch", "ray", "vllm", "babel")
+    code = f"import sys, excam.cli.dataset; print([name for name in {heavy} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

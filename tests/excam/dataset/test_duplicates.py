@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from excam.dataset.duplicates import SIMILAR, components, essence, jaccard, near_duplicates, shingles
+from excam.dataset.item import Item
+
+MakeItem = Callable[..., Item]
+SENTENCES = st.lists(
+    st.sampled_from("people eat rice with fish at noon in winter near lakes while children sing old songs".split()),
+    min_size=6, max_size=14,
+).map(" ".join)  # fmt: skip
+
+
+def test_the_same_question_in_slightly_other_words_is_one_component(make_item: MakeItem) -> None:
+    one = make_item(group="a", question="At a dinner, Emily rested her feet on the table while everyone was chatting.")
+    two = make_item(
+        group="b", question="At the dinner, Emily rested her feet on the table while everyone was chatting!"
+    )
+    far = make_item(group="c", question="Why do people leave a little food on their plate?")
+    found = components([one, two, far])
+    assert found["a"] == found["b"] != found["c"]
+
+
+def test_the_country_of_a_question_makes_no_other_question(make_item: MakeItem) -> None:
+    one = make_item(group="a", question="Which fruit do people in Peru like?", country="PE")
+    two = make_item(group="b", question="Which fruit do people in the Netherlands like?", country="NL")
+    assert essence(one) == essence(two)
+    assert len(set(components([one, two]).values())) == 1
+
+
+def test_exam_questions_with_one_stem_and_other_options_are_different(make_item: MakeItem) -> None:
+    one = make_item(
+        source="exams", group="a", question="Which is true?", options=("The war ended in 1918", "Rome fell")
+    )
+    two = make_item(source="exams", group="b", question="Which is true?", options=("Tigers live in Asia", "Owls hunt"))
+    assert len(set(components([one, two]).values())) == 2
+
+
+def test_translations_of_an_exam_paper_stay_together(make_item: MakeItem) -> None:
+    mk = make_item(
+        source="exams", group="a", language="mk", topic="History", question="По која битка Филип станал хегемон?"
+    )
+    sq = make_item(
+        source="exams", group="b", language="sq", topic="History", question="Në cilën betejë Filipi u bë hegjemon?"
+    )
+    bg = make_item(source="exams", group="c", language="bg", topic="History", question="Коя битка печели Филип?")
+    found = components([mk, sq, bg])
+    assert found["a"] == found["b"] != found["c"]
+
+
+@given(st.lists(SENTENCES, min_size=2, max_size=12, unique=True))
+@settings(deadline=None, max_examples=30)
+def test_what_hashing_finds_is_what_comparing_every_pair_finds(texts: list[str]) -> None:
+    found = {frozenset(pair) for pair in near_duplicates({text: text for text in texts}, similar=0.8)}
+    every = {frozenset((one, other)): jaccard(shingles(one), shingles(other)) for one, other in combinations(texts, 2)}
+    assert found <= {pair for pair, score in every.items() if score >= 0.8}
+    assert {pair for pair, score in every.items() if score >= 0.85} <= found
+
+
+def test_components_do_not_depend_on_the_order_of_items(make_item: MakeItem) -> None:
+    items = [
+        make_item(group=f"g{number}", question=f"Which song number {number // 3} do they sing at dawn?")
+        for number in range(12)
+    ]
+    assert components(items) == components(items[::-1])
+
+
+def test_hostile_text_has_shingles_too() -> None:
+    assert jaccard(shingles(""), shingles("")) == 1.0
+    assert jaccard(shingles("ab"), shingles("cd")) == 0.0
+    assert SIMILAR < 1

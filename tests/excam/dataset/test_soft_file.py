@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from excam.dataset.generator import GenerationFailure
+from excam.dataset.item import Item, Task
+from excam.dataset.soft_file import make_soft, pending, read_soft, write_soft
+from excam.fault import UserError
+from excam.report import ErrorReport, parse_report
+
+MakeItem = Callable[..., Item]
+
+
+class Scripted:
+    """A model that finds one word in each prompt's text and writes another, as a strong model was seen to do."""
+
+    name = "scripted"
+
+    def generate(self, prompts: Sequence[str]) -> list[str | GenerationFailure]:
+        return [self._one(prompt) for prompt in prompts]
+
+    def _one(self, prompt: str) -> str | GenerationFailure:
+        if "Unanswered" in prompt:
+            return GenerationFailure("HTTP 503")
+        instruction = prompt.split("Instruction: ")[1].split("\nGenerated Text: ")[0]
+        output = prompt.split("\nGenerated Text: ")[1].split("\nFollow these rules:")[0]
+        fields = {
+            "Error Type": "incorrect information", "Cultural Content": "Yes", "Rule Adherence": "One word.",
+            "Explanation": "Ceviche is made with fish.",
+            "Severity": "minor" if "should be minor" in prompt else "major",
+            "Modified Instruction": instruction, "Modified Generated Text": output.replace("fish", "lamb"),
+        }  # fmt: skip
+        return "OUTPUT: " + json.dumps(fields)
+
+
+def _items(make_item: MakeItem) -> list[Item]:
+    text = "Ceviche is raw fish that is cured in lime juice and eaten at noon."
+    usual = {"task": Task.FREEFORM_QA, "options": (), "wrong": ()}
+    return [
+        make_item(item_id="calmqa:1", gold=text, **usual),
+        make_item(item_id="calmqa:2", gold="Nothing here can be exchanged by this model.", **usual),
+        make_item(item_id="calmqa:3", gold="Unanswered.", **usual),
+    ]
+
+
+def test_every_item_is_tried_once_minor_and_once_major(make_item: MakeItem) -> None:
+    rows = list(make_soft(_items(make_item), Scripted(), 0))
+    assert [(row.item_id, row.severity, row.outcome) for row in rows] == [
+        ("calmqa:1", "minor", "valid"), ("calmqa:1", "major", "valid"), ("calmqa:2", "minor", "unchanged"),
+        ("calmqa:2", "major", "unchanged"), ("calmqa:3", "minor", "no_answer"), ("calmqa:3", "major", "no_answer"),
+    ]  # fmt: skip
+    report = parse_report(rows[0].report or "")
+    assert isinstance(report, ErrorReport)
+    assert [error.span for error in report.errors or ()] == ["lamb"]
+
+
+def test_a_stopped_run_goes_on_with_what_is_left(make_item: MakeItem, tmp_path: Path) -> None:
+    items = _items(make_item)
+    write_soft(tmp_path, make_soft(items[:1], Scripted(), 0))
+    left = pending(items, read_soft(tmp_path), "scripted", None, 0)
+    assert {item.item_id for item in left} == {"calmqa:2", "calmqa:3"}
+    write_soft(tmp_path, make_soft(left, Scripted(), 0))
+    assert len(read_soft(tmp_path)) == 6
+    assert pending(items, read_soft(tmp_path), "scripted", None, 0) == []
+    assert len(pending(items, read_soft(tmp_path), "another model", 2, 0)) == 2
+
+
+def test_a_file_of_something_else_is_a_mistake_with_a_fix(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"item_id": ["x"]}), tmp_path / "other.parquet")
+    with pytest.raises(UserError, match="are missing"):
+        read_soft(tmp_path)
+    with pytest.raises(UserError, match="no file or folder"):
+        read_soft(tmp_path / "nowhere")
