@@ -36,8 +36,8 @@ def read(paths: list[Path]) -> Iterator[Item | BadRecord]:
     questions: dict[str, Regions] = {}
     topics: dict[str, str] = {}
     for path in paths:
-        kind = f"{path.parent.name}/{path.name}".casefold()
-        if re.search(r"/mc|mc_questions|multiple", kind):
+        kind = path.as_posix().casefold().rpartition(f"/{NAME}/")[2]
+        if re.search(r"\bmcq|mc_questions|multiple-choice", kind):
             yield from _read_choices(path, questions)
         elif "question" in kind:
             topics.update({row[1].qid: row[1].topic for row in read_rows(NAME, path, Topic) if isinstance(row, tuple)})
@@ -209,6 +209,9 @@ SOURCE = Source(
     licence="CC BY-SA 4.0",
     get_it="Dataset nayeon212/BLEnD on the Hugging Face hub: put its data folder (annotations, and if wanted the "
     "multiple-choice questions) under blend/.",
-    patterns=("**/*.jsonl.gz", "**/*_data.json", "**/*_questions.csv", "**/*mc_questions*", "**/*.parquet"),
+    patterns=(
+        *("**/*.jsonl.gz", "**/*_data.json", "**/*_questions.csv", "**/*.parquet"),
+        *("**/*mc_questions*", "**/mc_questions*/*.json"),
+    ),
     read=read,
 )

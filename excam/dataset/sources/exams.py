@@ -1,9 +1,10 @@
 """EXAMS: school exams in sixteen languages, the declared stand-in for INCLUDE.
 
 History, geography, religion and the like count as cultural knowledge, natural science as ordinary traffic, and
-what is neither (business, psychology, a trade) is left out. The country is that of the school system, which is not
-always the one the language suggests: pupils in Croatia sit the same exam in Serbian or Italian, in North Macedonia
-in Albanian or Turkish, in Hungary in German, French or Spanish.
+what is neither (business, psychology, a trade) is left out. What EXAMS calls geology is geography in every language
+that has it. The country is that of the school system, which is not always the one the language suggests: pupils in
+Croatia sit the same exam in Serbian or Italian, in North Macedonia in Albanian or Turkish, in Hungary in German,
+French or Spanish.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from excam.dataset.item import BadRecord, Item, Task
+from excam.dataset.sources.exam_papers import Sheet, twins
 from excam.dataset.sources.grouping import Groups, digest
 from excam.dataset.sources.ordering import show
 from excam.dataset.sources.places import language_code
@@ -24,18 +26,16 @@ from excam.dataset.sources.source import Source
 
 NAME = "exams"
 CULTURAL = frozenset(
-    {"history", "geography", "religion", "islamic studies", "politics", "sociology", "social", "citizenship"}
-    | {"fine arts", "literature", "culture", "tourism"}
+    {"history", "geography", "geology", "religion", "islamic studies", "politics", "sociology", "social"}
+    | {"citizenship", "fine arts", "literature", "culture", "tourism"}
 )
-ORDINARY = frozenset({"physics", "chemistry", "biology", "geology", "science", "mathematics", "math", "informatics"})
+ORDINARY = frozenset({"physics", "chemistry", "biology", "science", "mathematics", "math", "informatics"})
 _SCHOOLS = {
     "Albanian": "MK",
     "Bulgarian": "BG",
-    "Croatian": "HR",
     "French": "HU",
     "German": "HU",
     "Hungarian": "HU",
-    "Italian": "HR",
     "Lithuanian": "LT",
     "North Macedonian": "MK",
     "Polish": "PL",
@@ -43,12 +43,12 @@ _SCHOOLS = {
     "Spanish": "HU",
     "Vietnamese": "VN",
 }
-_TOGETHER = {
+_SYSTEMS = {
     **dict.fromkeys(("Croatian", "Serbian", "Italian"), "HR"),
     **dict.fromkeys(("North Macedonian", "Albanian", "Turkish"), "MK"),
     **dict.fromkeys(("Hungarian", "German", "French", "Spanish"), "HU"),
 }
-"""Languages in which one exam is set side by side."""
+"""Languages in which one exam is set side by side; Hungary sets geography in those of its neighbours too."""
 
 
 class Option(Row):
@@ -91,17 +91,25 @@ class Exam(Row):
 
 
 class Parallel(Row):
-    """The published list of questions that translate each other."""
+    """A line of the published list of translations: the hub names its columns, the repository maps id to ids."""
 
-    exam_id: Words = Field(validation_alias="id")
-    others: list[str] = Field(validation_alias="parallel")
+    exam_id: Words = Field(validation_alias="source_id")
+    others: list[str] = Field(validation_alias="target_id_list")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _mapping(cls, fields: Any) -> Any:
+        if isinstance(fields, dict) and len(fields) == 1:
+            ((exam_id, others),) = fields.items()
+            return {"source_id": exam_id, "target_id_list": others}
+        return fields
 
 
 def read(paths: list[Path]) -> Iterator[Item | BadRecord]:
     """Cultural and ordinary questions with one right option."""
     found: dict[str, tuple[str, Exam]] = {}
     groups = Groups()
-    lists = [path for path in paths if re.search(r"parallel|alignment", str(path), re.I)]
+    lists = [path for path in paths if re.search(r"parallel|alignment", f"{path.parent.name}/{path.name}", re.I)]
     for path in (path for path in paths if path not in lists):
         for row in read_rows(NAME, path, Exam):
             if isinstance(row, BadRecord):
@@ -114,29 +122,44 @@ def read(paths: list[Path]) -> Iterator[Item | BadRecord]:
                 yield link
             else:
                 groups.join(link[1].exam_id, *link[1].others)
-    for exam_id, (_, exam) in found.items():
-        groups.join(exam_id, *_traits(exam, known=bool(lists)))
+    if not lists:
+        _join_translations([exam for _, exam in found.values()], groups)
     for exam_id, (place, exam) in found.items():
         yield _item(place, exam, groups.name(exam_id))
 
 
-def _traits(exam: Exam, known: bool) -> Iterator[str]:
-    """What translations of a question have in common, which keeps them in one split when nothing lists them.
+def _system(exam: Exam) -> str | None:
+    system = _SYSTEMS.get(exam.info.language)
+    return "HU" if system == "HR" and exam.info.subject == "Geography" else system
 
-    An exam set side by side in several languages keeps its subject, its right letter, its number of options and
-    every figure in it. Questions that agree in all four may be strangers; that only makes a group larger.
+
+def _join_translations(exams: list[Exam], groups: Groups) -> None:
+    """Without the published list, keep together what may be one question in two languages.
+
+    Papers that run side by side are joined question by question. Beyond them, questions of one school system and
+    subject with the same options and the same figures are joined; in Hungary's papers, few and read in another
+    order, even those without figures.
     """
-    together = _TOGETHER.get(exam.info.language)
-    if together and not known:
-        texts = (exam.question.stem, *(option.text for option in exam.question.choices))
-        figures = sorted(re.findall(r"\d+", " ".join(texts)))
-        yield f"~{digest(together, exam.info.subject, exam.answer, str(len(texts)), *figures)}"
+    sheets: list[Sheet] = []
+    for exam in exams:
+        system = _system(exam)
+        if system is not None:
+            texts = (exam.question.stem, *(option.text for option in exam.question.choices))
+            sheets.append(Sheet.of(exam.exam_id, system, exam.info.subject, exam.info.language, texts))
+    for one, other in twins(sheets):
+        groups.join(one, other)
+    for sheet in sheets:
+        if sheet.figures or sheet.system == "HU":
+            frame = digest(sheet.system, sheet.subject, str(sheet.options), *sheet.figures)
+            groups.join(sheet.exam_id, f"~{frame}")
 
 
 def _school(exam: Exam) -> str | None:
-    """Turkish exams with five options are set in Turkey, the others in North Macedonia."""
+    """Turkish exams with five options are set in Turkey; Serbian ones in Croatia or in Serbia, nobody says which."""
     if exam.info.language == "Turkish":
         return "TR" if len(exam.question.choices) == 5 else "MK"
+    if exam.info.language in ("Croatian", "Italian"):
+        return _system(exam)
     return _SCHOOLS.get(exam.info.language)
 
 

@@ -151,6 +151,18 @@ def test_published_choices_alone_make_items(write: Write, load: Load) -> None:
     assert (item.question, item.gold, set(item.wrong)) == (CHOICE["question"], "ouzo", {"kvass", "sake", "mate"})
 
 
+def test_the_hubs_tables_are_told_apart_by_their_folders(write: Write, load: Load) -> None:
+    for record, code in ((GREECE, "GR"), (CHINA, "CN")):
+        kept = {"ID": "Q-1", **{key: record[key] for key in ("question", "en_question", "annotations", "idks")}}
+        write(f"blend/annotations/{code}/0000.parquet", [kept])
+    choices = json.dumps({"A": "kvass", "B": "ouzo"})
+    record = {"MCQID": "m", "ID": "Q-1", "country": "Greece", "prompt": "?", "choices": choices, "answer_idx": "B"}
+    write("blend/multiple-choice-questions/test/0000.parquet", [record])
+    loaded = load("blend")
+    assert loaded.bad == []
+    assert set(loaded.items["blend:Q-1:Greece:en"].wrong) == {"green tea", "kvass"}
+
+
 def test_a_choice_whose_answer_is_missing_is_named(write: Write, load: Load) -> None:
     write("blend/mcq.jsonl.gz", [{**CHOICE, "choices": {"A": "kvass", "B": None}}])
     assert load("blend").reasons == ["answer: 'B' is none of the choices"]

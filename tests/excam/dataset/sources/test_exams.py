@@ -51,12 +51,48 @@ def test_the_country_is_where_the_exam_is_sat(
     assert load("exams").only.country == country
 
 
-def test_translations_of_an_exam_share_a_group_even_when_nothing_lists_them(write: Write, load: Load) -> None:
+def test_what_is_called_geology_is_geography(write: Write, load: Load) -> None:
+    write(
+        "exams/questions.jsonl.gz",
+        [exam("a", "Najveće jezero?", ["Vransko", "Visovac", "Prokljan"], subject="Geology")],
+    )
+    assert load("exams").only.cultural
+
+
+def test_hungary_sets_geography_in_the_languages_of_its_neighbours(write: Write, load: Load) -> None:
+    write(
+        "exams/questions.jsonl.gz", [exam("a", "Najveće jezero?", ["Balaton", "Tisa", "Velence"], subject="Geography")]
+    )
+    assert load("exams").only.country == "HU"
+
+
+def paper(language: str, start: int, stems: list[str], key: str) -> list[dict[str, Any]]:
+    options = [f"{language} {word}" for word in ("prvo", "drugo", "treće")]
+    ids = (f"{start + number:08x}-8d4a-11ea-ae7d-54bef70b159e" for number in range(len(stems)))
+    return [exam(name, stem, options, key, language=language) for name, stem in zip(ids, stems, strict=True)]
+
+
+def test_papers_numbered_side_by_side_are_translations_whatever_their_letters(write: Write, load: Load) -> None:
+    lengths = [30, 90, 45, 160, 60, 120]
+    croatian = paper("Croatian", 0x4FA46600, ["č" * length for length in lengths], "B")
+    italian = paper("Italian", 0x4D448900, ["i" * (length + length // 9) for length in lengths], "A")
+    strange = paper("Serbian", 0x4E000000, ["с" * (50 + length) for length in range(len(lengths))], "A")
+    write("exams/questions.jsonl.gz", [*croatian, *italian, *strange])
+    items = load("exams").items
+    groups = {
+        name: [items[f"exams:{record['id']}"].group for record in records]
+        for name, records in (("hr", croatian), ("it", italian), ("sr", strange))
+    }
+    assert groups["hr"] == groups["it"]
+    assert len(set(groups["hr"] + groups["sr"])) == 12
+
+
+def test_questions_with_the_same_figures_share_a_group_in_one_school_system(write: Write, load: Load) -> None:
     write(
         "exams/questions.jsonl.gz",
         [
             exam("a", "Što se dogodilo 1918. godine?", ["mir", "rat", "savez"], "B"),
-            exam("b", "Che cosa accadde nel 1918?", ["pace", "guerra", "alleanza"], "B", language="Italian"),
+            exam("b", "Che cosa accadde nel 1918?", ["pace", "guerra", "alleanza"], "A", language="Italian"),
             exam("c", "Što se dogodilo 1945. godine?", ["mir", "rat", "savez"], "B"),
             exam("d", "Какво стана през 1918?", ["мир", "война", "съюз"], "B", language="Bulgarian"),
         ],
@@ -66,16 +102,16 @@ def test_translations_of_an_exam_share_a_group_even_when_nothing_lists_them(writ
     assert len({items[f"exams:{name}"].group for name in "acd"}) == 3
 
 
-def test_the_published_list_of_parallel_questions_decides_where_it_is_given(write: Write, load: Load) -> None:
-    records = [
-        exam("a", "U 1918.?", RULERS),
-        exam("b", "Nel 1918?", RULERS, language="Italian"),
-        exam("c", "Nel 1918??", RULERS),
-    ]
-    write("exams/multilingual/train.jsonl", records)
-    write("exams/parallel_questions.jsonl", [{"id": "a", "parallel": ["b"]}])
-    items = load("exams").items
-    assert items["exams:a"].group == items["exams:b"].group != items["exams:c"].group
+@pytest.mark.parametrize("link", [{"a": ["b"]}, {"source_id": "a", "target_id_list": ["b"]}], ids=["repository", "hub"])
+def test_the_published_list_of_parallel_questions_decides_where_it_is_given(
+    write: Write, load: Load, link: dict[str, Any]
+) -> None:
+    first, second = exam("a", "U 1918.?", RULERS), exam("b", "Nel 1918?", RULERS, language="Italian")
+    write("exams/multilingual/train.jsonl", [first, second, exam("c", "U 1918. (2)?", RULERS)])
+    write("exams/parallel_questions.jsonl", [link])
+    loaded = load("exams")
+    assert loaded.bad == []
+    assert loaded.items["exams:a"].group == loaded.items["exams:b"].group != loaded.items["exams:c"].group
 
 
 @pytest.mark.parametrize(
