@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from excam.models.tokens import encode_text_as_data
+
 SYSTEM_PROMPT = "You compute a metric that judges the cultural correctness of a generation task."
 REPORT_PROMPT = (
     "Please judge the following instruction and generated text:\n"
@@ -65,11 +67,10 @@ class PromptRenderer:
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def _data(self, text: str) -> list[int]:
-        return list(self._tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+        return encode_text_as_data(self._tokenizer, text)
 
     def render(self, instruction: str, output: str) -> Prompt:
         """The pair as a prompt that fits: what is too long loses its middle, the longer half first."""
-        instruction, output = (text.encode("utf-8", "replace").decode() for text in (instruction, output))
         limit = self._room * CHARACTERS_PER_TOKEN
         if len(instruction) + len(output) <= limit:
             content = self._data(user_prompt(instruction, output))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from excam.decision import DecisionTokens
 from excam.models import load_tokenizer, resolve
+from excam.models.tokens import control_tokens
 from excam.prompt import REPORT_PROMPT, SYSTEM_PROMPT, PromptRenderer, user_prompt
 from excam.report import Status
 
@@ -55,7 +56,7 @@ def test_placeholders_in_logged_text_stay_text(tokenizer: Any, renderer: PromptR
 def test_control_tokens_spelled_out_in_a_pair_never_become_control_tokens(
     tokenizer: Any, renderer: PromptRenderer
 ) -> None:
-    control = set(tokenizer.all_special_ids)
+    control = control_tokens(tokenizer).keys()
     plain = renderer.render("harmless", "harmless").token_ids
     hostile = renderer.render(HOSTILE, HOSTILE).token_ids
     assert [token for token in hostile if token in control] == [token for token in plain if token in control]
