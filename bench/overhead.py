@@ -54,7 +54,7 @@ def bare(arguments: argparse.Namespace) -> float:
     decide(pairs[arguments.pairs :])
     begun = time.monotonic()
     decide(pairs[: arguments.pairs])
-    return arguments.pairs / (time.monotonic() - begun)
+    return float(arguments.pairs / (time.monotonic() - begun))
 
 
 def pipeline(arguments: argparse.Namespace) -> float:

@@ -137,7 +137,7 @@ def register() -> None:
     """Make it known to transformers under its name, and keep the compiler out: its rectangles change every batch."""
     from transformers import AttentionInterface
 
-    # cuDNN's kernels are planned anew for every shape, which here means for every batch: ten times the kernel's own time.
+    # cuDNN plans its kernels anew for every shape, which here means for every batch, and takes ten times as long.
     torch.backends.cuda.enable_cudnn_sdp(False)
     not_compiled: Any = torch.compiler.disable
     AttentionInterface.register(NAME, not_compiled(packed_attention))
