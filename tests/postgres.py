@@ -6,6 +6,7 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -70,7 +71,7 @@ def running_postgres() -> Iterator[Postgres]:
         _wait_until_ready(binaries, port, server, folder / "log")
         yield Postgres(port, password, binaries)
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # a fast shutdown, which does not wait for clients to leave
         server.wait(timeout=30)
         shutil.rmtree(folder)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Literal
 
-import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -27,15 +26,17 @@ def console() -> Console:
 
 
 def print_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+    """JSON as it is for a pipe; for a terminal everything beyond ASCII is written as escapes."""
+    on_screen = sys.stdout.isatty()
+    sys.stdout.write(json.dumps(value, ensure_ascii=on_screen, indent=2, default=_plain) + "\n")
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns, extrasaction="ignore", lineterminator="\n")
+    """CSV as it is for a pipe; for a terminal cells are made safe."""
+    shown: Callable[[object], object] = _cell if sys.stdout.isatty() else _plain
+    writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: _plain(row.get(name)) for name in columns} for row in rows)
-    click.echo(buffer.getvalue(), nl=False)
+    writer.writerows({name: shown(row.get(name)) for name in columns} for row in rows)
 
 
 def print_table(

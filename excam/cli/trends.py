@@ -70,8 +70,9 @@ def trends(
     """Error rates over time: of the pairs that were judged and are about culture, the share with an error.
 
     Each rate comes with n, its 95 % interval (Wilson; on the effective n where traffic was sampled) and its change
-    against the bucket before with the p-value of that change. A star marks changes that stay below 0.05 after Holm's
-    correction for all the comparisons shown. By type or severity a pair counts once for each kind of error it holds.
+    against the bucket before, in percentage points, with the p-value of that change. A star marks changes that stay
+    below 0.05 after Holm's correction for all the comparisons shown. By type or severity a pair counts once for each
+    kind of error it holds.
     """
     from excam.store import Store
     from excam.store.queries import Slice

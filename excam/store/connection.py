@@ -103,7 +103,8 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         }
     )
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
-    for extension in ("ducklake", f"{url.catalogue}_scanner"):
+    in_bucket = ("httpfs",) if url.data_path and "://" in url.data_path else ()
+    for extension in ("ducklake", f"{url.catalogue}_scanner", *in_bucket):
         load_extension(connection, extension)
     if password := url.password():
         connection.execute(f"CREATE SECRET catalogue (TYPE postgres, PASSWORD {quote(password)})")

@@ -74,11 +74,13 @@ class Lease:
                 "UPDATE lake.leases SET released_at = now() WHERE name = 'writer' AND token = ?", [self.token]
             )
         )
+        self._connection.close()
 
 
-def take_lease(url: StoreUrl, connection: duckdb.DuckDBPyConnection, note: str, wait: float) -> Lease:
+def take_lease(url: StoreUrl, store: duckdb.DuckDBPyConnection, note: str, wait: float) -> Lease:
     """Take the lease, waiting at most ``wait`` seconds for a living holder; a dead one's is taken over."""
     deadline = time.monotonic() + wait
+    connection = store.cursor()
     pulse = Pulse(url, connection)
     while True:
         token = transact(connection, lambda: _try_to_take(connection, pulse, note))
@@ -86,6 +88,7 @@ def take_lease(url: StoreUrl, connection: duckdb.DuckDBPyConnection, note: str, 
             return Lease(connection, pulse, token)
         if time.monotonic() >= deadline:
             pulse.close()
+            connection.close()
             raise token
         time.sleep(min(POLL_SECONDS, max(0.0, deadline - time.monotonic())))
 

@@ -60,19 +60,25 @@ def write_ledger(
               AND stored.judge_version = $judge"""
     names = {"judge": judge_version, "run": run_id}
     # Not a MERGE: DuckLake keeps small inserts and updates in the catalogue, but writes a file for a MERGE's.
-    connection.execute(
-        f"""UPDATE lake.ledger AS stored SET
-                rows_total = unit.rows_total, rows_skipped = unit.rows_skipped, next_offset = unit.next_offset,
-                state = unit.state, detail = unit.detail, run_id = $run, updated_at = now()
-            FROM ledger_units AS unit WHERE {same}""",
-        names,
-    )
-    connection.execute(
-        f"""INSERT INTO lake.ledger BY NAME
-            SELECT unit.*, $judge AS judge_version, $run AS run_id, now() AS updated_at FROM ledger_units AS unit
-            WHERE NOT EXISTS (SELECT 1 FROM lake.ledger AS stored WHERE {same})""",
-        names,
-    )
+    known = connection.execute(
+        f"SELECT count(*) FROM lake.ledger AS stored JOIN ledger_units AS unit ON {same}", {"judge": judge_version}
+    ).fetchone()
+    if known and known[0]:
+        connection.execute(
+            f"""UPDATE lake.ledger AS stored SET
+                    rows_total = unit.rows_total, rows_skipped = unit.rows_skipped, next_offset = unit.next_offset,
+                    state = unit.state, detail = unit.detail, run_id = $run, updated_at = now()
+                FROM ledger_units AS unit WHERE {same}""",
+            names,
+        )
+    if known and known[0] < len(rows):
+        unknown = f"WHERE NOT EXISTS (SELECT 1 FROM lake.ledger AS stored WHERE {same})" if known[0] else ""
+        connection.execute(
+            f"""INSERT INTO lake.ledger BY NAME
+                SELECT unit.*, $judge AS judge_version, $run AS run_id, now() AS updated_at
+                FROM ledger_units AS unit {unknown}""",
+            names,
+        )
     connection.unregister("ledger_units")
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
 
 from excam.store.keys import TEXT_KEY
-from excam.store.url import quote
 
 
 def known_hashes(connection: duckdb.DuckDBPyConnection, judge_version: str) -> npt.NDArray[np.uint64]:
@@ -21,11 +22,9 @@ def known_hashes(connection: duckdb.DuckDBPyConnection, judge_version: str) -> n
     with :func:`verdicts_of`, which compares whole hashes.
     """
     columns: dict[str, Any] = connection.execute(
-        "SELECT DISTINCT text_key FROM lake.verdicts WHERE judge_version = ?", [judge_version]
+        "SELECT text_key FROM lake.verdicts WHERE judge_version = ?", [judge_version]
     ).fetchnumpy()
-    keys = np.asarray(columns["text_key"], dtype=np.uint64)
-    keys.sort()
-    return keys
+    return np.unique(np.asarray(columns["text_key"], dtype=np.uint64))
 
 
 def verdicts_of(connection: duckdb.DuckDBPyConnection, judge_version: str, content_hashes: list[str]) -> pa.Table:
@@ -51,44 +50,39 @@ def verdicts_of(connection: duckdb.DuckDBPyConnection, judge_version: str, conte
 def pending_pairs(
     connection: duckdb.DuckDBPyConnection, judge_version: str, into: str, rows_per_file: int
 ) -> list[str]:
-    """Export the stored pairs that this judge has not judged as Parquet files, in the order they were logged.
+    """Export the stored pairs that this judge has not judged as Parquet files of ``rows_per_file`` rows.
 
     The files hold the columns of a logged pair and its sampling share, so that a rescore reads the store as it would
-    read a folder of logs. Text is joined file by file, so memory stays flat however large the store is.
+    read a folder of logs. Pairs stream through one join, so memory stays flat however large the store is.
     """
-    connection.execute(
+    stream = connection.execute(
         """
-        CREATE OR REPLACE TEMP TABLE backlog AS
-        SELECT row_number() OVER (ORDER BY logged_at, pair_id) AS n, pair_key, text_key, pair_id, content_hash
-        FROM lake.pairs ANTI JOIN (SELECT pair_id FROM lake.verdicts WHERE judge_version = ?) USING (pair_id)
+        SELECT pairs.pair_id, texts.instruction, texts.output, pairs.logged_at, pairs.country, pairs.language,
+               pairs.app, pairs.model, pairs.metadata, pairs.sample_share
+        FROM lake.pairs AS pairs
+        ANTI JOIN (SELECT pair_key, text_key FROM lake.verdicts WHERE judge_version = ?) AS judged
+        ON judged.pair_key = pairs.pair_key AND judged.text_key = pairs.text_key
+        JOIN lake.texts AS texts ON texts.text_key = pairs.text_key AND texts.content_hash = pairs.content_hash
         """,
         [judge_version],
-    )
-    try:
-        row = connection.execute("SELECT count(*) FROM temp.backlog").fetchone()
-        assert row is not None
-        if "://" not in into:
-            Path(into).mkdir(parents=True, exist_ok=True)
-        return [
-            _export(connection, first, first + rows_per_file, f"{into.rstrip('/')}/pairs-{index:06d}.parquet")
-            for index, first in enumerate(range(1, row[0] + 1, rows_per_file))
-        ]
-    finally:
-        connection.execute("DROP TABLE IF EXISTS temp.backlog")
+    ).to_arrow_reader(rows_per_file)
+    filesystem, folder = (fs.LocalFileSystem(), into) if "://" not in into else fs.FileSystem.from_uri(into)
+    filesystem.create_dir(folder, recursive=True)
+    files = []
+    for index, rows in enumerate(_in_slices(stream, rows_per_file)):
+        name = f"pairs-{index:06d}.parquet"
+        pq.write_table(rows, f"{folder}/{name}", filesystem=filesystem)
+        files.append(f"{into.rstrip('/')}/{name}")
+    return files
 
 
-def _export(connection: duckdb.DuckDBPyConnection, first: int, end: int, file: str) -> str:
-    connection.execute(
-        f"""
-        COPY (
-            WITH slice AS (SELECT * FROM temp.backlog WHERE n >= {first} AND n < {end})
-            SELECT slice.pair_id, texts.instruction, texts.output, pairs.logged_at, pairs.country, pairs.language,
-                   pairs.app, pairs.model, pairs.metadata, pairs.sample_share
-            FROM slice
-            JOIN lake.pairs AS pairs ON pairs.pair_key = slice.pair_key AND pairs.pair_id = slice.pair_id
-            JOIN lake.texts AS texts ON texts.text_key = slice.text_key AND texts.content_hash = slice.content_hash
-            ORDER BY slice.n
-        ) TO {quote(file)} (FORMAT parquet)
-        """
-    )
-    return file
+def _in_slices(stream: pa.RecordBatchReader, rows: int) -> Iterator[pa.Table]:
+    """The stream cut into tables of exactly ``rows`` rows, the last one shorter."""
+    held = stream.schema.empty_table()
+    for batch in stream:
+        held = pa.concat_tables([held, pa.Table.from_batches([batch])])
+        while held.num_rows >= rows:
+            yield held.slice(0, rows)
+            held = held.slice(rows)
+    if held.num_rows:
+        yield held

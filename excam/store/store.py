@@ -99,7 +99,7 @@ class Store:
         """The right to write: a living holder is waited for, ``wait`` seconds at most, a dead one is replaced."""
         if self.read_only:
             raise UserError(f"the store {self.url} was opened read-only", "open it for writing")
-        return take_lease(self.url, self._connection.cursor(), holder_note, wait)
+        return take_lease(self.url, self._connection, holder_note, wait)
 
     def register_judge(self, card: JudgeCard) -> str:
         with self._connection.cursor() as connection:
@@ -135,6 +135,13 @@ class Store:
         """Merge small files, forget old versions and clean up; the size before and after."""
         with self._connection.cursor() as connection:
             return compact(connection, lease, keep_versions, keep_files)
+
+    def tidy(self, lease: Lease, most_files: int = 2000) -> bool:
+        """Compact once the store has more files than this: for writers that commit for days without a pause."""
+        if self.size().files <= most_files:
+            return False
+        self.compact(lease)
+        return True
 
     def clear_staging(self, run_id: str) -> None:
         """Remove a run's staged files once they are committed; a bucket has its own lifecycle rules for that."""
@@ -216,6 +223,6 @@ def _migrate(
         version = 2
     later = [migration for migration in migrations if migration.version > version]
     if later:
-        with take_lease(url, connection.cursor(), "migrating the store", wait=MIGRATION_WAIT):
+        with take_lease(url, connection, "migrating the store", wait=MIGRATION_WAIT):
             for migration in later:
                 migrate_step(connection, migration)

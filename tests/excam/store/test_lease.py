@@ -86,11 +86,17 @@ def test_a_beating_heart_keeps_the_lease_of_a_holder_elsewhere(
     sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.05)
-    monkeypatch.setattr("excam.store.lease.EXPIRY", timedelta(seconds=0.5))
-    with sqlite_store.lease() as lease:
-        with sqlite_store._connection.cursor() as connection:
-            connection.execute("UPDATE lake.leases SET holder = ?", [Holder("elsewhere", 1, "x").dump()])
-        time.sleep(0.7)
+    with sqlite_store.lease() as lease, sqlite_store._connection.cursor() as connection:
+        connection.execute(
+            "UPDATE lake.leases SET holder = ?, taken_at = now() - INTERVAL 1 DAY WHERE name = 'writer'",
+            [Holder("elsewhere", 1, "x").dump()],
+        )
+        pulse = heartbeat.Pulse(sqlite_store.url, connection)
+        first = pulse.last_beat(lease.token)
+        deadline = time.monotonic() + 30
+        while pulse.last_beat(lease.token) == first and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert pulse.last_beat(lease.token) != first, "the heart goes on beating"
         with pytest.raises(UserError, match="elsewhere"):
             sqlite_store.lease()
         assert not lease.lost

@@ -33,15 +33,13 @@ def test_a_verdict_is_found_by_its_text_once_however_many_pairs_have_it(store: S
     assert store.verdicts_of(JUDGE, []).num_rows == 0
 
 
-def test_a_new_judge_finds_the_pairs_it_has_not_judged_in_the_order_they_were_logged(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_new_judge_finds_the_pairs_it_has_not_judged_in_files_of_the_size_asked(store: Store, tmp_path: Path) -> None:
     put(store, *(verdict(number, sample_share=0.5) for number in range(5)))
     put(store, verdict(1), judge=TUNED)
     files = store.pending_pairs(TUNED.judge_version, str(tmp_path / "backlog"), rows_per_file=3)
     tables = [pq.read_table(file) for file in files]
     assert [table.num_rows for table in tables] == [3, 1]
-    rows = [row for table in tables for row in table.to_pylist()]
+    rows = sorted((row for table in tables for row in table.to_pylist()), key=lambda row: str(row["pair_id"]))
     assert [row["pair_id"] for row in rows] == ["p0", "p2", "p3", "p4"]
     assert (rows[0]["instruction"], rows[0]["logged_at"], rows[0]["sample_share"]) == (
         "How do people eat, question 0?",

@@ -21,7 +21,7 @@ MONDAY = START.date()
 
 def pairs(first: int, right: int, wrong: int, **changes: Any) -> list[dict[str, Any]]:
     """That many pairs without and with a major error."""
-    flaws = [[]] * right + [[error()]] * wrong
+    flaws: list[list[dict[str, Any]]] = [[]] * right + [[error()]] * wrong
     return [
         verdict(
             first + number, **{"logged_at": START, "errors": flaw, "status": "error" if flaw else "correct"} | changes

@@ -34,6 +34,16 @@ def test_compaction_merges_files_and_loses_nothing(store: Store) -> None:
     assert store.done_parts("file:///logs/a.parquet", "v1", JUDGE) == {0, 1, 2, 3}
 
 
+def test_a_long_running_writer_tidies_up_only_when_there_are_many_files(sqlite_store: Store) -> None:
+    with sqlite_store.lease() as lease:
+        for number in range(3):
+            put(sqlite_store, verdict(number), lease=lease)
+        files = sqlite_store.size().files
+        assert not sqlite_store.tidy(lease, most_files=files)
+        assert sqlite_store.tidy(lease, most_files=files - 1)
+        assert sqlite_store.size().files < files
+
+
 def test_what_a_killed_writer_left_behind_is_removed_and_staged_files_are_not(sqlite_store: Store) -> None:
     put(sqlite_store, verdict(0))
     orphan = Path(sqlite_store.data_path) / "lake/main/pairs/ducklake-orphan.parquet"
