@@ -35,7 +35,9 @@ def test_every_usual_way_to_write_a_time_is_the_same_moment(value: Any) -> None:
     assert parse_time(value) == MOMENT
 
 
-@pytest.mark.parametrize("value", ["yesterday", "", True, None, [], float("nan"), -1, "0001-01-01", "9999-12-31", 1e300])
+@pytest.mark.parametrize(
+    "value", ["yesterday", "", True, None, [], float("nan"), -1, "0001-01-01", "9999-12-31", 1e300]
+)
 def test_what_is_no_time_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"time|outside|isoformat"):
         parse_time(value)

@@ -168,7 +168,7 @@ def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on(
 def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
     write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, victim: str
 ) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(400)])
+    log = write_log("log.parquet", [pair_record(number) for number in range(256)])
     killed: list[int] = []
 
     def kill_when_busy(tally: Tally) -> None:
@@ -177,7 +177,7 @@ def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
 
     scored = score_logs([str(log)], store_url, judge_settings, NO_GATE, watch=kill_when_busy)
     assert killed
-    assert Counter(row["pair_id"] for row in verdicts(store_url)) == {f"pair-{number}": 1 for number in range(400)}
+    assert Counter(row["pair_id"] for row in verdicts(store_url)) == {f"pair-{number}": 1 for number in range(256)}
     assert scored.tally.dead_letters == 0
 
 
