@@ -9,7 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
 
 from excam.dataset.item import Item
 from excam.dataset.place import country_name
@@ -62,20 +66,34 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / (len(one | other) or 1)
 
 
-def near_duplicates(texts: Mapping[str, str], similar: float = SIMILAR) -> Iterator[tuple[str, str]]:
-    """Every pair of keys whose texts are at least ``similar``, as MinHash finds them and Jaccard confirms them."""
-    from datasketch import MinHash, MinHashLSH
+def _sketches(texts: Iterable[str]) -> npt.NDArray[np.uint32]:
+    """The MinHash sketch of every text, one row a text."""
+    from datasketch import MinHash
 
-    width = BANDS * BAND
-    index = MinHashLSH(params=(BANDS, BAND), num_perm=width)
-    encoded = ([part.encode("utf-8", "replace") for part in shingles(text)] for text in texts.values())
-    for key, sketch in zip(texts, MinHash.generator(encoded, num_perm=width, hashfunc=zlib.crc32), strict=True):
-        near = sorted(index.query(sketch))
-        found = shingles(texts[key]) if near else frozenset()
-        for other in near:
-            if jaccard(found, shingles(texts[other])) >= similar:
-                yield other, key
-        index.insert(key, sketch)
+    encoded = ([part.encode("utf-8", "replace") for part in shingles(text)] for text in texts)
+    made = MinHash.generator(encoded, num_perm=BANDS * BAND, hashfunc=zlib.crc32)
+    rows = [sketch.hashvalues.astype(np.uint32) for sketch in made]
+    return np.stack(rows) if rows else np.empty((0, BANDS * BAND), np.uint32)
+
+
+def near_duplicates(texts: Sequence[str], similar: float = SIMILAR) -> Iterator[tuple[str, str]]:
+    """Every pair of texts at least ``similar``, as MinHash finds them and Jaccard confirms them.
+
+    Texts that agree in a band of their sketches are compared; one band at a time, which keeps the memory small.
+    """
+    sketches = _sketches(texts)
+    compared: set[tuple[int, int]] = set()
+    for band in range(BANDS):
+        buckets: dict[bytes, list[int]] = {}
+        for place, row in enumerate(sketches[:, band * BAND : (band + 1) * BAND]):
+            buckets.setdefault(row.tobytes(), []).append(place)
+        for bucket in buckets.values():
+            for pair in combinations(bucket, 2):
+                if pair not in compared:
+                    compared.add(pair)
+                    one, other = (texts[place] for place in pair)
+                    if jaccard(shingles(one), shingles(other)) >= similar:
+                        yield one, other
 
 
 def components(items: Iterable[Item], similar: float = SIMILAR) -> dict[str, str]:
@@ -89,7 +107,6 @@ def components(items: Iterable[Item], similar: float = SIMILAR) -> dict[str, str
         joined.join(group_of.setdefault(essence(item), item.group), item.group)
         if family := kin(item):
             joined.join(kin_of.setdefault(family, item.group), item.group)
-    texts = {text: text for text in sorted(group_of)}
-    for one, other in near_duplicates(texts, similar):
+    for one, other in near_duplicates(sorted(group_of), similar):
         joined.join(group_of[one], group_of[other])
     return {group: joined.name(group) for group in sorted(groups)}

@@ -102,18 +102,28 @@ def _text(completion: Any) -> str:
 
 
 class VllmGenerator:
-    """vLLM in this process: for a machine that holds the model's weights and needs no server."""
+    """vLLM in this process: for a machine that holds the model's weights and needs no server.
+
+    ``model`` is a folder, a name on the hub or one of our base models. A prompt that leaves no room for an answer is a
+    failure of its own and not of the batch.
+    """
 
     def __init__(self, model: str, temperature: float = 0.7, max_tokens: int = 2048, **engine: Any) -> None:
         from vllm import LLM, SamplingParams
 
+        from excam.models import resolve
+
         self.name = model
-        self._engine = LLM(model=model, **engine)
-        self._sampling = SamplingParams(temperature=temperature, max_tokens=max_tokens, seed=0)
+        self._engine = LLM(model=str(resolve(model).path), **{"max_model_len": 8192, **engine})
+        self._room = self._engine.llm_engine.model_config.max_model_len - max_tokens
+        self._sampling = SamplingParams(temperature=temperature, max_tokens=max_tokens)
 
     def generate(self, prompts: Sequence[str]) -> list[str | GenerationFailure]:
-        chats = [[{"role": "user", "content": prompt}] for prompt in prompts]
-        return [found.outputs[0].text for found in self._engine.chat(chats, self._sampling, use_tqdm=False)]
+        tokenizer = self._engine.get_tokenizer()
+        long = [len(tokenizer.encode(prompt)) > self._room for prompt in prompts]
+        chats = [[{"role": "user", "content": prompt}] for prompt, no in zip(prompts, long, strict=True) if not no]
+        texts = iter([found.outputs[0].text for found in self._engine.chat(chats, self._sampling, use_tqdm=False)])
+        return [GenerationFailure("the prompt is too long") if no else next(texts) for no in long]
 
 
 def generate_with_ray(

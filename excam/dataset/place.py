@@ -35,16 +35,17 @@ _REGION_OF = {code: region for region, codes in _SUBREGIONS.items() for code in 
 @cache
 def country_name(code: str | None) -> str:
     """The English name of an ISO 3166 alpha-2 code as people write it; an unknown code stands for itself."""
-    return _with_article(code).removeprefix("the ") if code else ""
+    return in_words(code).removeprefix("the ") if code else ""
 
 
 def in_country(code: str | None) -> str:
     """`` in Peru`` or `` in the Netherlands``, and nothing where no country is known: a phrase to end a clause with."""
-    return f" in {_with_article(code)}" if code else ""
+    return f" in {in_words(code)}" if code else ""
 
 
 @cache
-def _with_article(code: str) -> str:
+def in_words(code: str) -> str:
+    """The name inside a sentence, with the article that some names take."""
     try:
         return places.home(code).replace("&", "and")
     except KeyError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from excam.dataset.draw import Deck, fingerprint, shuffled
 from excam.dataset.entities import Mention, home_of, lexicons
 from excam.dataset.item import Item
-from excam.dataset.place import country_name, in_country, near
+from excam.dataset.place import country_name, in_country, in_words, near
 from excam.dataset.sample import Origin, Sample, make_sample
 from excam.dataset.templates.wording import compose
 from excam.dataset.wordsmith import Wordsmith
@@ -33,6 +33,18 @@ EXPLANATIONS = (
     "This confuses {home} with {other}: '{right}' is right here.",
     "'{wrong}' is wrong for {home}; '{right}' belongs here.",
 )
+COUNTRY_EXPLANATIONS = (
+    *compose("This is about {home}, not <other>.", other=("{other}", "about {other}")),
+    *compose(
+        "<what> {other} does not <hold> here: the pair is about {home}.",
+        what=("What people do in", "The custom of"),
+        hold=("count", "apply"),
+    ),
+    "It should be {home}; {other} is another culture.",
+    "This confuses {home} with {other}.",
+    "{other} is wrong here, because the pair is about {home}.",
+)
+"""For a swap of the country's English name itself, which needs no word on what it stands for."""
 SHARE_OF_NORMAD = 4
 """One NormAd item in so many gets a reason with a country: the rest stay plain, or this one error would rule them."""
 REASONS = compose(
@@ -104,12 +116,12 @@ class RuleErrors:
     def twins(self, items: Sequence[Item], *key: object) -> Iterator[Sample]:
         """The untouched and the swapped text of every item that has an entity to swap."""
         words = Wordsmith(*key, "rules")
-        explanations = Deck(EXPLANATIONS, *key, "swap")
+        explanations = {True: Deck(COUNTRY_EXPLANATIONS, *key, "country"), False: Deck(EXPLANATIONS, *key, "swap")}
         reasons = Deck(REASONS, *key, "reason")
         for item in sorted(items, key=lambda item: item.item_id):
             found = self._reasoned(item, reasons.deal(), *key) if item.source == "normad" else swaps(item, *key)
             for swap in found:
-                yield from _twins(item, swap, words, explanations.deal())
+                yield from _twins(item, swap, words, explanations[swap.span == country_name(swap.other)].deal())
 
     def _reasoned(self, item: Item, pattern: str, *key: object) -> list[Swap]:
         """NormAd's stories name no entities, but the answer can name whose etiquette it follows, and get it wrong."""
@@ -139,18 +151,14 @@ def _twins(item: Item, swap: Swap, words: Wordsmith, explanation: str) -> Iterat
     instruction, (right, wrong) = words.say(item, item.task, (swap.right, swap.wrong))
     if wrong.text.find(swap.span) != wrong.start + swap.start:
         return
-    names = {
-        "right": swap.before,
-        "wrong": swap.span,
-        "home": country_name(swap.home),
-        "other": country_name(swap.other),
-    }
+    names = {"right": swap.before, "wrong": swap.span, "home": in_words(swap.home), "other": in_words(swap.other)}
+    told = explanation.format_map(names)
     error = CulturalError(
         severity=swap.severity,
         type=ERROR_TYPE,
         location=Location.OUTPUT,
         span=swap.span,
-        explanation=explanation.format(**names),
+        explanation=told[:1].upper() + told[1:],
     )
     twin = fingerprint(item.item_id, "swap", swap.start, swap.span)
     yield make_sample(item, item.task, instruction, right.text, CORRECT_REPORT, twin_id=twin)

@@ -93,4 +93,4 @@ def explain(pattern: str, item: Item, wrong: str) -> str:
     where = "" if item.source == "epic" else in_country(item.country)
     reason = _shorten(item.explanation or "")
     text = pattern.format(gold=_shorten(item.gold), wrong=_shorten(wrong), where=where, reason=reason).strip()
-    return text[:1].upper() + text[1:]
+    return (text[:1].upper() + text[1:]).replace(".'.", ".'")

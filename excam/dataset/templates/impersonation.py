@@ -25,7 +25,7 @@ INSTRUCTIONS = (
         task=("Task content", "Task", "Question", "What you are asked", "Your task", "Please answer this"),
     ),
     *compose(
-        "<intro> {person}. {context_text}<gap>{question}",
+        "<intro> {person}.{told}<gap>{question}",
         intro=("You are", "Imagine you are", "Please answer as", "Respond the way you would as"),
         gap=(" ", "\n"),
     ),
@@ -55,22 +55,29 @@ OUTPUTS = (
 LAYOUTS = ("Nation", "Country", "Location (country)", "From", "Home country")
 
 
+TYPICAL = "a typical person from "
+AS_A_PERSON = "You are acting as a person from this country."
+
+
 def _ask(item: Item, options: tuple[str, ...], layout: str) -> Mapping[str, str]:
-    country = country_name(item.country)
-    role = (item.role or "").strip()
-    context = (item.context or "").strip()
-    profile = role if "=" in role or ":" in role else ""
-    person = f"this person: {profile}" if profile else role or f"a typical person from {country}"
-    told = context or "You are acting as a person from this country."
+    """The role as lines of a setting and as a phrase: a profile stands as it is, a country under the layout's label."""
+    role, told = (item.role or "").strip(), (item.context or "").strip()
+    country = country_name(item.country) or (role.removeprefix(TYPICAL) if role.startswith(TYPICAL) else "")
+    if "=" in role or ":" in role:
+        setting, person = role, f"this person: {role}"
+    elif country:
+        setting, person = f"{layout}: {country}", role or f"{TYPICAL}{country}"
+    else:
+        setting, person = f"Role: {role}", role
     question = item.question.strip()
     if options:
         question += "\nPossible answers: " + "; ".join(options)
     return {
         "question": question,
-        "setting": profile or f"{layout}: {country or role}",
+        "setting": setting,
+        "context": f"Context: '{told or (AS_A_PERSON if country else 'You are acting in this role.')}'",
         "person": person.removesuffix("."),
-        "context": f"Context: '{told}'",
-        "context_text": context,
+        "told": "" if told in ("", AS_A_PERSON) else f" {told}",
     }
 
 
@@ -79,6 +86,6 @@ TEMPLATES = TaskTemplates(
     instructions=INSTRUCTIONS,
     outputs=OUTPUTS,
     layouts=LAYOUTS,
-    plain=Wording("You are {person}. {context_text}\n{question}", "{answer}", LAYOUTS[0]),
+    plain=Wording("You are {person}.{told}\n{question}", "{answer}", LAYOUTS[0]),
     ask=_ask,
 )

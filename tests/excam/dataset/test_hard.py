@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from excam.report import ErrorReport, Severity, parse_report
 from excam.span import locate
 
 MakeItem = Callable[..., Item]
-TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=40).filter(lambda text: text.strip())
+TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40).filter(lambda text: text.strip())
 
 
 def _error(sample: Sample) -> ErrorReport:
@@ -82,7 +83,7 @@ def test_a_short_answer_is_found_at_its_own_place(make_item: MakeItem, short: st
 @given(TEXT, TEXT, TEXT)
 @settings(deadline=None, max_examples=60)
 def test_hostile_text_comes_through_unchanged(question: str, gold: str, wrong: str) -> None:
-    told = {"question": question, "gold": gold, "wrong": (wrong,)}
+    told: dict[str, Any] = {"question": question, "gold": gold, "wrong": (wrong,)}
     item = Item(item_id="s:1", group="g", source="s", task=Task.QA_OPTIONS, language="en", **told)
     for sample in HardErrors(0).twins(Choice(item, wrong)):
         assert question.strip() in sample.instruction
