@@ -5,7 +5,7 @@ Both write what is to be done as Parquet below the store's staging folder and th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from excam.fault import UserError
-from pipelines.batch import Planned, Scored, ScoreOptions, plan_sections
+from pipelines.batch import Scored, ScoreOptions, plan_sections
 from pipelines.files import LogFile, inspect
-from pipelines.progress import Watcher
+from pipelines.progress import Planned, Silence, Watcher
 from pipelines.replayed import replay_table
 from pipelines.session import Session, session
 from pipelines.units import pending_rows
@@ -28,17 +28,14 @@ def rescore(
     store_url: str,
     settings: JudgeSettings,
     options: ScoreOptions | None = None,
-    *,
-    planned: Callable[[Planned], None] | None = None,
-    waiting: Callable[[float], None] | None = None,
-    watch: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> Scored:
     """Judge every stored pair that this judge has not judged; verdicts of other judges stay as they are."""
-    options = options or ScoreOptions()
-    with session(store_url, settings, "rescore", {}, options.wait) as run:
+    options, watcher = options or ScoreOptions(), watcher or Silence()
+    with session(store_url, settings, "rescore", {}, options.wait, watcher) as run:
         folder = f"{run.store.staging}/{run.run_id}/pairs"
         files = run.store.pending_pairs(run.card.judge_version, folder, ROWS_PER_FILE)
-        return _run(run, files, options, planned, waiting, watch)
+        return _run(run, files, options)
 
 
 def replay(
@@ -46,14 +43,11 @@ def replay(
     settings: JudgeSettings,
     dead_ids: Sequence[str] | None = None,
     options: ScoreOptions | None = None,
-    *,
-    planned: Callable[[Planned], None] | None = None,
-    waiting: Callable[[float], None] | None = None,
-    watch: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> Scored:
     """Try dead letters again. Those that now get a verdict are marked as resolved, the others count one more try."""
-    options = options or ScoreOptions()
-    with session(store_url, settings, "replay", {"dead_ids": list(dead_ids or [])}, options.wait) as run:
+    options, watcher = options or ScoreOptions(), watcher or Silence()
+    with session(store_url, settings, "replay", {"dead_ids": list(dead_ids or [])}, options.wait, watcher) as run:
         letters = run.store.export_dead_letters(dead_ids, run.card.judge_version)
         if dead_ids and not letters.num_rows:
             raise UserError(
@@ -61,26 +55,18 @@ def replay(
             )
         letters = letters.filter(pc.is_valid(letters["record"]))
         if not letters.num_rows:
-            return _run(run, [], options, planned, waiting, watch)
+            return _run(run, [], options)
         folder = Path(run.store.staging) / run.run_id
         folder.mkdir(parents=True, exist_ok=True)
         pq.write_table(replay_table(letters), folder / "dead-letters.parquet")
-        return _run(run, [str(folder / "dead-letters.parquet")], options, planned, waiting, watch)
+        return _run(run, [str(folder / "dead-letters.parquet")], options)
 
 
-def _run(
-    run: Session,
-    paths: Sequence[str],
-    options: ScoreOptions,
-    planned: Callable[[Planned], None] | None,
-    waiting: Callable[[float], None] | None,
-    watch: Watcher | None,
-) -> Scored:
+def _run(run: Session, paths: Sequence[str], options: ScoreOptions) -> Scored:
     files = [file for file in map(inspect, paths) if isinstance(file, LogFile)]
     whole = replace(options, share=1.0, cap_per_country=None)
     sections = plan_sections(run.store, run.card.judge_version, files, whole)
     plan = Planned(len(files), 0, (), pending_rows(sections))
-    if planned:
-        planned(plan)
-    run.run(sections, options.mapping, gate=options.gate, watch=watch, waiting=waiting)
+    run.watcher.planned(plan)
+    run.run(sections, options.mapping, gate=options.gate)
     return Scored(run.run_id, run.card.judge_version, run.card.tuned, plan, run.tally, run.seconds)

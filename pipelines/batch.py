@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ from excam.outcome import outcome_table
 from excam.store import LedgerUnit, Store
 from pipelines.caps import capped_sampling
 from pipelines.files import BrokenFile, LogFile, find_logs, inspect
-from pipelines.progress import Tally, Watcher
+from pipelines.progress import Planned, Silence, Tally, Watcher
 from pipelines.screen import dead_letter
 from pipelines.session import Session, session
 from pipelines.units import Sampling, Section, pending_rows, sections_of, unit_fingerprint, unit_rows_of
@@ -27,16 +27,6 @@ class ScoreOptions:
     cap_per_country: int | None = None
     gate: bool = True
     wait: float = 0.0
-
-
-@dataclass(frozen=True)
-class Planned:
-    """What there is to do, said before the first pair is judged."""
-
-    files: int
-    files_done: int
-    broken: tuple[BrokenFile, ...]
-    rows: int
 
 
 @dataclass(frozen=True)
@@ -61,16 +51,13 @@ def score_logs(
     store_url: str,
     settings: JudgeSettings,
     options: ScoreOptions | None = None,
-    *,
-    planned: Callable[[Planned], None] | None = None,
-    waiting: Callable[[float], None] | None = None,
-    watch: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> Scored:
-    """Judge every pair in the logs that this judge has not judged yet; the callbacks feed a progress display."""
-    options = options or ScoreOptions()
+    """Judge every pair in the logs that this judge has not judged yet."""
+    options, watcher = options or ScoreOptions(), watcher or Silence()
     uris = find_logs(places)
     arguments = {"logs": list(places), "share": options.share, "cap_per_country": options.cap_per_country}
-    with session(store_url, settings, "score", arguments, options.wait) as run:
+    with session(store_url, settings, "score", arguments, options.wait, watcher) as run:
         with ThreadPoolExecutor(8) as readers:
             inspected = list(readers.map(inspect, uris))
         files = [file for file in inspected if isinstance(file, LogFile)]
@@ -79,9 +66,8 @@ def score_logs(
         sections = plan_sections(run.store, run.card.judge_version, files, options)
         left = {section.uri for section in sections}
         plan = Planned(len(uris), len(files) - len(left), broken, pending_rows(sections))
-        if planned:
-            planned(plan)
-        run.run(sections, options.mapping, gate=options.gate, watch=watch, waiting=waiting)
+        watcher.planned(plan)
+        run.run(sections, options.mapping, gate=options.gate)
         run.tally += Tally(dead_letters=len(broken))
     return Scored(run.run_id, run.card.judge_version, run.card.tuned, plan, run.tally, run.seconds)
 

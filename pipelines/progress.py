@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Protocol
 
 import ray
+
+from pipelines.files import BrokenFile
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,16 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Tally)))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What there is to do, said before the first pair is judged."""
+
+    files: int
+    files_done: int
+    broken: tuple[BrokenFile, ...]
+    rows: int
 
 
 class TallyKeeper:
@@ -48,7 +60,36 @@ class TallyKeeper:
         return self._total
 
 
-Watcher = Callable[[Tally], None]
+class Watcher(Protocol):
+    """Told what a run is doing, so that a display can show it."""
+
+    def fetching(self, what: str, done: int, total: int) -> None:
+        """Weights are being fetched, checked or converted; ``total`` is 0 where it is not known."""
+
+    def planned(self, plan: Planned) -> None:
+        """The logs have been looked at."""
+
+    def waiting(self, seconds: float) -> None:
+        """The judge is starting."""
+
+    def judging(self, tally: Tally) -> None:
+        """Pairs are being judged; called twice a second and once at the end."""
+
+
+class Silence:
+    """Shows nothing; a watcher that cares for one thing alone overrides that."""
+
+    def fetching(self, what: str, done: int, total: int) -> None:
+        return None
+
+    def planned(self, plan: Planned) -> None:
+        return None
+
+    def waiting(self, seconds: float) -> None:
+        return None
+
+    def judging(self, tally: Tally) -> None:
+        return None
 
 
 def start_tally() -> ray.actor.ActorHandle:

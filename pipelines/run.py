@@ -30,14 +30,14 @@ TASK_CPUS = 0.25
 
 
 def run_sections(
-    store: Store, lease: Lease, plan: RunPlan, sections: Sequence[Section], watch: Watcher | None = None
+    store: Store, lease: Lease, plan: RunPlan, sections: Sequence[Section], watcher: Watcher
 ) -> tuple[Tally, float]:
     """Read, screen, judge and commit every section; what is committed stays, whatever happens to the rest.
 
     Returns what was done and the seconds from the first pair judged to the last commit.
     """
     writer = _Committer(store, lease, plan)
-    with _watching(plan, watch):
+    with _watching(plan, watcher):
         try:
             for start in range(0, len(sections), WAVE_SECTIONS):
                 for unit in _judged_units(plan, sections[start : start + WAVE_SECTIONS]):
@@ -116,22 +116,19 @@ class _Committer:
 
 
 @contextmanager
-def _watching(plan: RunPlan, watch: Watcher | None) -> Iterator[None]:
+def _watching(plan: RunPlan, watcher: Watcher) -> Iterator[None]:
     """Show the tally twice a second from a thread of its own, since the driver waits for units most of the time."""
-    if watch is None:
-        yield
-        return
     over = threading.Event()
 
     def look() -> None:
         while not over.wait(0.5):
-            watch(ray.get(plan.tally.total.remote()))
+            watcher.judging(ray.get(plan.tally.total.remote()))
 
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
     try:
         yield
     finally:
         over.set()
-        watcher.join()
-        watch(ray.get(plan.tally.total.remote()))
+        thread.join()
+        watcher.judging(ray.get(plan.tally.total.remote()))

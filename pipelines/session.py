@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -29,6 +29,7 @@ class Session:
     card: JudgeCard
     run_id: str
     settings: JudgeSettings
+    watcher: Watcher
     tally: Tally = field(default_factory=Tally)
     seconds: float = 0.0
 
@@ -38,13 +39,11 @@ class Session:
         mapping: RecordMapping,
         *,
         gate: bool,
-        watch: Watcher | None = None,
-        waiting: Callable[[float], None] | None = None,
     ) -> None:
         """Judge the sections; the judge is started only when there is something for it to do."""
         if not sections:
             return
-        handle, _ = start_judge(self.settings, waiting=waiting)
+        handle, _ = start_judge(self.settings, waiting=self.watcher.waiting)
         version = self.card.judge_version
         plan = RunPlan(
             store_url=str(self.store.url),
@@ -58,23 +57,23 @@ class Session:
             known=ray.put(self.store.known_hashes(version)),
             in_flight=self.settings.replicas.max * self.settings.replicas.max_ongoing_requests,
         )
-        done, seconds = run_sections(self.store, self.lease, plan, sections, watch)
+        done, seconds = run_sections(self.store, self.lease, plan, sections, self.watcher)
         self.tally += done
         self.seconds += seconds
 
 
 @contextmanager
 def session(
-    store_url: str, settings: JudgeSettings, kind: str, arguments: Mapping[str, Any], wait: float = 0.0
+    store_url: str, settings: JudgeSettings, kind: str, arguments: Mapping[str, Any], wait: float, watcher: Watcher
 ) -> Iterator[Session]:
     """Open the store for one run. Ctrl-C ends it as *stopped*, an exception as *failed*; what is committed stays."""
     from serve.identity import prepare
 
-    card = prepare(settings).card
+    card = prepare(settings, watcher.fetching).card
     with Store.open(store_url) as store, store.lease(kind, wait=wait) as lease:
         store.register_judge(card)
         run_id = store.start_run(lease, kind, card.judge_version, dict(arguments))
-        current = Session(store, lease, card, run_id, settings)
+        current = Session(store, lease, card, run_id, settings, watcher)
         state = "failed"
         try:
             yield current

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from excam.judge_card import JudgeCard
 from excam.models import Adapter, BaseModel, bundled_adapter, merge, resolve, resolve_adapter
+from excam.models.sources import Progress, quiet
 from excam.prompt import PROMPT_SHA256
 from serve.settings import JudgeSettings
 
@@ -51,9 +52,9 @@ def judge_card(settings: JudgeSettings, base: BaseModel, adapter: Adapter | None
     )
 
 
-def prepare(settings: JudgeSettings) -> Judge:
-    """Find, check and if need be convert the weights; done again it finds everything in the cache."""
-    base = resolve(settings.base)
+def prepare(settings: JudgeSettings, progress: Progress = quiet) -> Judge:
+    """Find, check and if need be fetch and convert the weights; done again it finds everything in the cache."""
+    base = resolve(settings.base, progress=progress)
     adapter = _adapter(settings, base)
     card = judge_card(settings, base, adapter)
     if adapter is None:

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from pipelines.batch import Planned
-    from pipelines.progress import Tally
+    from pipelines.progress import Planned, Tally
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -52,15 +51,18 @@ class RunDisplay:
         if kind is KeyboardInterrupt:
             self._progress.console.print("Stopped. What was judged is kept; the next run goes on from here.")
 
+    def fetching(self, what: str, done: int, total: int) -> None:
+        self._progress.update(self._task, description=what, completed=done, total=total or None)
+
     def planned(self, plan: Planned) -> None:
         done = f", {plan.files_done} already judged" if plan.files_done else ""
         self._progress.console.print(f"{plan.files} files{done}; {plan.rows:,} rows to do")
-        self._progress.update(self._task, total=plan.rows, description="starting the judge")
+        self._progress.update(self._task, completed=0, total=plan.rows, description="starting the judge")
 
     def waiting(self, seconds: float) -> None:
         self._progress.update(self._task, description=f"starting the judge ({seconds:.0f} s)")
 
-    def watch(self, tally: Tally) -> None:
+    def judging(self, tally: Tally) -> None:
         self._begun = self._begun or time.monotonic()
         rate = tally.judged / max(0.5, time.monotonic() - self._begun)
         found = f"{tally.errors} errors, {tally.dead_letters} dead letters"

@@ -47,8 +47,6 @@ def replay(
             judge_settings(judge),
             list(dead_ids) or None,
             options,
-            planned=display.planned,
-            waiting=display.waiting,
-            watch=display.watch,
+            display,
         )
     click.echo(json.dumps(asdict(scored), default=str) if as_json else summary(scored))

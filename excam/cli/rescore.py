@@ -33,8 +33,6 @@ def rescore(store: str, gate: bool, wait: float, as_json: bool, **judge: Any) ->
             store,
             judge_settings(judge),
             ScoreOptions(gate=gate, wait=wait),
-            planned=display.planned,
-            waiting=display.waiting,
-            watch=display.watch,
+            display,
         )
     click.echo(json.dumps(asdict(scored), default=str) if as_json else summary(scored))

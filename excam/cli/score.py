@@ -60,9 +60,7 @@ def score(
         wait=wait,
     )
     with RunDisplay(quiet=as_json) as display:
-        scored = score_logs(
-            logs, store, settings, options, planned=display.planned, waiting=display.waiting, watch=display.watch
-        )
+        scored = score_logs(logs, store, settings, options, display)
     click.echo(json.dumps(asdict(scored), default=str) if as_json else summary(scored))
 
 

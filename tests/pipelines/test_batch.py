@@ -17,7 +17,7 @@ from excam.pair import sample_position
 from excam.store import Store
 from pipelines.again import replay, rescore
 from pipelines.batch import Scored, ScoreOptions, score_logs
-from pipelines.progress import Tally
+from pipelines.progress import Silence, Tally
 from serve.settings import JudgeSettings
 from tests.conftest import LogWriter, pair_record
 
@@ -171,11 +171,12 @@ def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
     log = write_log("log.parquet", [pair_record(number) for number in range(256)])
     killed: list[int] = []
 
-    def kill_when_busy(tally: Tally) -> None:
-        if tally.rows and not killed:
-            killed.append(_kill(victim))
+    class Killer(Silence):
+        def judging(self, tally: Tally) -> None:
+            if tally.rows and not killed:
+                killed.append(_kill(victim))
 
-    scored = score_logs([str(log)], store_url, judge_settings, NO_GATE, watch=kill_when_busy)
+    scored = score_logs([str(log)], store_url, judge_settings, NO_GATE, Killer())
     assert killed
     assert Counter(row["pair_id"] for row in verdicts(store_url)) == {f"pair-{number}": 1 for number in range(256)}
     assert scored.tally.dead_letters == 0
