@@ -63,7 +63,7 @@ class TallyKeeper:
 class Watcher(Protocol):
     """Told what a run is doing, so that a display can show it."""
 
-    def fetching(self, what: str, done: int, total: int) -> None:
+    def fetching(self, step: str, done: int, total: int) -> None:
         """Weights are being fetched, checked or converted; ``total`` is 0 where it is not known."""
 
     def planned(self, plan: Planned) -> None:
@@ -79,7 +79,7 @@ class Watcher(Protocol):
 class Silence:
     """Shows nothing; a watcher that cares for one thing alone overrides that."""
 
-    def fetching(self, what: str, done: int, total: int) -> None:
+    def fetching(self, step: str, done: int, total: int) -> None:
         return None
 
     def planned(self, plan: Planned) -> None:

@@ -51,8 +51,8 @@ class RunDisplay:
         if kind is KeyboardInterrupt:
             self._progress.console.print("Stopped. What was judged is kept; the next run goes on from here.")
 
-    def fetching(self, what: str, done: int, total: int) -> None:
-        self._progress.update(self._task, description=what, completed=done, total=total or None)
+    def fetching(self, step: str, done: int, total: int) -> None:
+        self._progress.update(self._task, description=step, completed=done, total=total or None)
 
     def planned(self, plan: Planned) -> None:
         done = f", {plan.files_done} already judged" if plan.files_done else ""
