@@ -45,18 +45,6 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except ImportError as error:
-            missing = error.name or str(error)
-            raise click.ClickException(
-                f"`excam {args[0]}` needs the package {missing}, which is not installed.\n"
-                "  fix: pip install 'excam[cpu]' (or excam[gpu] on a machine with a GPU)"
-            ) from error
-
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="excam")
@@ -73,4 +61,10 @@ def main(arguments: list[str] | None = None) -> Any:
         return cli.main(args=arguments, prog_name="excam", standalone_mode=True)
     except UserError as error:
         click.echo(f"excam: {error}", err=True)
-        sys.exit(2)
+    except ModuleNotFoundError as error:
+        missing = UserError(
+            f"this command needs the package {error.name}, which is not installed",
+            "install the judge with: pip install 'excam[cpu]' (or 'excam[gpu]' on a machine with a GPU)",
+        )
+        click.echo(f"excam: {missing}", err=True)
+    sys.exit(2)
