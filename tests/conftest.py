@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import setuptools  # noqa: F401 - must come before anything imports distutils, or torch's extensions refuse to load
 
 START = datetime(2026, 9, 1, tzinfo=UTC)
 COUNTRIES = ("Indonesia", "Japan", "Mexico", "Nigeria", "Germany")

@@ -217,13 +217,13 @@ def test_replayed_dead_letters_are_resolved_or_count_another_try(
     from excam.mapping import RecordMapping
 
     records = [
-        pair_record(0, answer=None),
-        pair_record(1, output=None, answer="Nasi goreng."),
-        pair_record(2, output=None, answer=None),
+        pair_record(0, told=None),
+        pair_record(1, output=None, told="Nasi goreng."),
+        pair_record(2, output=None, told=None),
     ]
     score(write_log("log.parquet", records), store_url, judge_settings)
     assert len(dead_letters(store_url)) == 2
-    mended = ScoreOptions(gate=False, mapping=RecordMapping(fields={"output": "answer"}))
+    mended = ScoreOptions(gate=False, mapping=RecordMapping(fields={"output": "told"}))
     replay(store_url, judge_settings, None, mended)
     assert {row["pair_id"] for row in verdicts(store_url)} == {"pair-0", "pair-1"}
     (left,) = dead_letters(store_url)
