@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from excam.dataset.review import Ballot
     from excam.dataset.sample import Sample
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -143,16 +144,15 @@ def review(
     click.echo(f"{len(ballot.done())} votes by {reviewer}")
 
 
-def _ask(ballot: object, sample: Sample, title: str) -> bool:
+def _ask(ballot: Ballot, sample: Sample, title: str) -> bool:
     """Show one sample and record the vote; False when the reviewer wants to stop."""
     from rich.console import Console
     from rich.panel import Panel
     from rich.text import Text
 
-    from excam.dataset.review import Ballot, Valid, Vote
+    from excam.dataset.review import Valid, Vote
     from excam.report import ErrorReport
 
-    assert isinstance(ballot, Ballot)
     console = Console()
     report = ErrorReport.model_validate_json(sample.report)
     console.rule(f"{title} · {sample.source} · {sample.country or 'no country'} · {sample.language}")

@@ -8,7 +8,7 @@ often as it is reached.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -128,12 +128,3 @@ def _prune(chosen: list[Choice], ledger: _Ledger) -> list[Choice]:
 def tolerance(uses: int) -> float:
     """How far right and wrong uses of an answer may lie apart: a rare answer teaches nobody, a common one does."""
     return max(RARE, UNEVEN * uses)
-
-
-def excess(choices: Sequence[Choice]) -> dict[str, tuple[int, int]]:
-    """How often each answer is right and how often wrong: what the data card and the tests look at."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for choice in choices:
-        counts[answer_key(choice.item.gold)][0] += 1
-        counts[answer_key(choice.wrong)][1] += 1
-    return {answer: (right, wrong) for answer, (right, wrong) in sorted(counts.items())}

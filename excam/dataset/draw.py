@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 
 def stream(*key: object) -> random.Random:
-    """A generator of its own for ``key``, so that one more item upstream never changes the draws of the others."""
+    """A generator of its own for ``key``: what it draws depends on nothing else."""
     return random.Random("\x1f".join(str(part) for part in key))
 
 
@@ -47,7 +47,3 @@ class Deck(Generic[T]):
             self._left = shuffled(self._cards, *self._key, self._round)
             self._round += 1
         return self._left.pop()
-
-    def __iter__(self) -> Iterator[T]:
-        while True:
-            yield self.deal()

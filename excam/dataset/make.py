@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from excam.dataset.balance import choose, usable
-from excam.dataset.draw import Deck, fingerprint, shuffled
+from excam.dataset.draw import Deck, shuffled
 from excam.dataset.hard import HardErrors, tasks_of
 from excam.dataset.item import Item, Task
 from excam.dataset.profile import Profile
@@ -69,8 +69,3 @@ def limit_items(items: Sequence[Item], samples: int | None, seed: int) -> list[I
         each = 2 * len(tasks_of(found[0])) if cultural else 2
         kept += sample_strata(found, samples // each, seed)
     return kept
-
-
-def component_order(components: Mapping[str, str]) -> str:
-    """A fingerprint of the grouping, recorded so that two builds can be told to have split alike."""
-    return fingerprint(*(f"{group}={name}" for group, name in sorted(components.items())))

@@ -20,7 +20,11 @@ class Appetite:
 
 @dataclass(frozen=True)
 class Profile:
-    """A named way to build: ``items`` bounds the samples of a source before soft errors are made."""
+    """A named way to build.
+
+    ``samples`` bounds the samples of a source before soft errors are made, ``ordinary`` the items of a source that are
+    not about culture, and ``chores`` the tasks of each family made here.
+    """
 
     name: str
     samples: int | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from excam.dataset.draw import Deck, fingerprint, shuffled
 from excam.dataset.item import Item, Task
@@ -35,8 +35,7 @@ class Wordsmith:
         self._bare: dict[tuple[str, bool], Deck[bool]] = {}
         self._with_options = Deck((True, False), *key, "with options")
 
-    def _decks(self, cards: object, name: str) -> dict[Task, Deck[str]]:
-        assert callable(cards)
+    def _decks(self, cards: Callable[[TaskTemplates], Sequence[str]], name: str) -> dict[Task, Deck[str]]:
         return {task: Deck(cards(one), *self._key, task, name) for task, one in self._templates.items()}
 
     def _is_bare(self, part: str, item: Item) -> bool:

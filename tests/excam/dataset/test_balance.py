@@ -1,15 +1,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from excam.dataset.balance import choose, excess, tolerance, usable
+from excam.dataset.balance import Choice, answer_key, choose, tolerance, usable
 from excam.dataset.item import Item, Task
 
 MakeItem = Callable[..., Item]
+
+
+def excess(choices: Sequence[Choice]) -> dict[str, tuple[int, int]]:
+    """How often each answer is right and how often wrong."""
+    right = Counter(answer_key(choice.item.gold) for choice in choices)
+    wrong = Counter(answer_key(choice.wrong) for choice in choices)
+    return {answer: (right[answer], wrong[answer]) for answer in right | wrong}
+
+
 WORDS = st.sampled_from(["rice", "bread", "tea", "coffee", "soup", "Bread ", "tea."])
 
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 from excam.dataset.build import Built, build
 from excam.dataset.duplicates import SIMILAR, components, essence, jaccard, shingles
 from excam.dataset.gather import gather
-from excam.dataset.profile import Profile
+from excam.dataset.profile import PROFILES, Profile
 from excam.dataset.soft_file import SoftRow
 from excam.fault import UserError
 from excam.report import CulturalError, ErrorReport, Location, Severity, parse_report
@@ -129,38 +130,33 @@ def _hashes(folder: Path) -> dict[str, str]:
     return dict(json.loads((folder / "build.json").read_text())["files"])
 
 
-def test_the_same_seed_gives_the_same_bytes_under_another_hash_seed(
+def test_neither_the_hash_seed_nor_the_order_of_lines_changes_a_byte(
     small_sources: Path, built: Built, tmp_path: Path
 ) -> None:
+    root = tmp_path / "sources"
+    shutil.copytree(small_sources, root)
+    for path in root.rglob("*.gz"):
+        path.write_bytes(gzip.compress(b"\n".join(reversed(gzip.decompress(path.read_bytes()).split(b"\n")))))
     code = (
         "import sys; from dataclasses import replace; from pathlib import Path; from excam.dataset.build import *\n"
         "small = replace(PROFILES['full'], chores=1, ordinary=300)\n"
         "build(Path(sys.argv[1]), Path(sys.argv[2]), small, 3)"
     )
     subprocess.run(
-        [sys.executable, "-c", code, small_sources, tmp_path],
+        [sys.executable, "-c", code, root, tmp_path / "out"],
         check=True,
         env=os.environ | {"PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
-    assert _hashes(tmp_path) == _hashes(built.folder)
-    for name in ("train.parquet", "test.parquet", "card.md"):
-        assert (tmp_path / name).read_bytes() == (built.folder / name).read_bytes()
-
-
-def test_the_order_of_lines_in_a_file_decides_nothing(
-    small_sources: Path, small_profile: Profile, built: Built, tmp_path: Path
-) -> None:
-    root = tmp_path / "sources"
-    shutil.copytree(small_sources, root)
-    for path in root.rglob("*.gz"):
-        path.write_bytes(gzip.compress(b"\n".join(reversed(gzip.decompress(path.read_bytes()).split(b"\n")))))
-    assert _hashes(build(root, tmp_path / "out", small_profile, 3).folder) == _hashes(built.folder)
+    assert _hashes(tmp_path / "out") == _hashes(built.folder)
+    for name in ("train.parquet", "dev.parquet", "test.parquet"):
+        assert (tmp_path / "out" / name).read_bytes() == (built.folder / name).read_bytes()
 
 
 def test_another_seed_gives_another_dataset_and_the_paper_profile_a_smaller_one(
     small_sources: Path, built: Built, tmp_path: Path
 ) -> None:
-    other = build(small_sources, tmp_path / "paper", "paper", seed=4)
+    small_paper = replace(PROFILES["paper"], chores=1)
+    other = build(small_sources, tmp_path / "paper", small_paper, seed=4)
     assert _hashes(other.folder) != _hashes(built.folder)
     ours, papers = (found.account.tally.by("source", "label") for found in (built, other))
     assert papers["culturalbench", "error"] < ours["culturalbench", "error"]
@@ -168,7 +164,9 @@ def test_another_seed_gives_another_dataset_and_the_paper_profile_a_smaller_one(
 
 
 def test_soft_errors_of_a_model_become_twins(small_sources: Path, small_profile: Profile, tmp_path: Path) -> None:
-    item = next(item for item in gather(small_sources).items if item.source == "calmqa" and item.cultural)
+    root = tmp_path / "sources"
+    shutil.copytree(small_sources / "calmqa", root / "calmqa")
+    item = next(item for item in gather(root).items if item.cultural)
     error = CulturalError(
         severity=Severity.MINOR, type="stereotyping", location=Location.OUTPUT, span="immer", explanation="Not all do."
     )  # fmt: skip
@@ -177,7 +175,7 @@ def test_soft_errors_of_a_model_become_twins(small_sources: Path, small_profile:
         item.item_id, "big", "minor", "freeform_qa", "Frage?", "Oft so.", "Frage?", "immer so.", report, "valid", None
     )
     spoilt = SoftRow(item.item_id, "big", "major", "freeform_qa", "Frage?", "Oft so.", None, None, None, "no_json", "…")
-    found = build(small_sources, tmp_path, small_profile, 3, [valid, spoilt])
+    found = build(root, tmp_path, small_profile, 3, [valid, spoilt])
     counts = found.account.tally.by("origin", "severity")
     assert counts["soft-llm", "minor"] == 1
     assert "| big | major | no_json | 1 |" in (tmp_path / "card.md").read_text()
@@ -202,7 +200,7 @@ def test_broken_records_are_counted_with_the_place_they_stand_at(
     small_sources: Path, small_profile: Profile, tmp_path: Path
 ) -> None:
     root = tmp_path / "sources"
-    shutil.copytree(small_sources, root)
+    shutil.copytree(small_sources / "epic", root / "epic")
     path = root / "epic" / "annotations.jsonl.gz"
     broken = [b"{not json", b'{"post": "half a pair \\ud83d", "reply": "r", "label": "ironic", "annotator": "A"}']
     path.write_bytes(gzip.compress(b"\n".join([*broken, *gzip.decompress(path.read_bytes()).split(b"\n")])))

@@ -50,10 +50,10 @@ def _rows(choices: list[Choice]) -> list[dict[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("view", ["instruction + output", "output", "length"])
-def test_a_bag_of_words_stays_near_random_on_balanced_twins(view: str) -> None:
-    train, test = (_rows(choose(_world(1, part), 0, 3, 10_000)) for part in (range(300), range(300, 400)))
-    assert 0.44 <= accuracy(train, test, VIEWS[view]) <= 0.56
+def test_a_bag_of_words_stays_near_random_on_balanced_twins() -> None:
+    train, test = (_rows(choose(_world(1, part), 0, 3, 10_000)) for part in (range(150), range(150, 250)))
+    for view in ("instruction + output", "output", "length"):
+        assert 0.44 <= accuracy(train, test, VIEWS[view]) <= 0.56, view
 
 
 def test_the_check_does_find_the_leak_of_twins_chosen_at_random() -> None:
@@ -61,7 +61,7 @@ def test_the_check_does_find_the_leak_of_twins_chosen_at_random() -> None:
         able = [item for item in _world(1, part) if usable(item)]
         return _rows([Choice(item, shuffled(usable(item), item.item_id)[0]) for item in able if "popular" in item.gold])
 
-    assert accuracy(at_random(range(300)), at_random(range(300, 400)), VIEWS["output"]) > 0.65
+    assert accuracy(at_random(range(150)), at_random(range(150, 250)), VIEWS["output"]) > 0.65
 
 
 def test_the_check_does_find_templates_that_leak() -> None:
