@@ -24,10 +24,10 @@ _SERIES = """country, language, app, model, logged_at, make_timestamp(epoch_us(l
 _INSERTS = {
     "texts": """SELECT text_key, text_check, content_hash, 'question ' || i AS instruction, 'answer ' || i AS output
                 FROM temp.made""",
-    "pairs": """SELECT pair_key, text_key, pair_id, content_hash, logged_at, country, language, app, model,
+    "pairs": """SELECT pair_key, text_key, text_check, pair_id, content_hash, logged_at, country, language, app, model,
                        1.0 AS sample_share, 'bench' AS source, 0 AS part, i AS "row", 'bench' AS run_id,
                        logged_at AS first_seen FROM temp.made""",
-    "verdicts": f"""SELECT pair_key, text_key, pair_id, '{{judge}}' AS judge_version, content_hash, status,
+    "verdicts": f"""SELECT pair_key, text_key, text_check, pair_id, '{{judge}}' AS judge_version, content_hash, status,
                            hash(i) % 1000 / 1000 AS score, hash(i, 6) % 1000 / 1000 AS p_error,
                            '{{{{"errors": []}}}}' AS report, {_SERIES}, logged_at AS judged_at, 'bench' AS run_id,
                            status = 'not_applicable' AS gated FROM temp.made""",

@@ -158,15 +158,16 @@ def _write(connection: duckdb.DuckDBPyConnection, run_id: str, judge_version: st
     _insert(
         connection,
         "pairs",
-        f"""SELECT pair_key, text_key, pair_id, content_hash, logged_at, country, countries, country_how, language,
-                   output_language, app, model, metadata, wrong_language, repetition, sample_share, source, part, "row",
-                   $run AS run_id, now() AS first_seen {_NEW_PAIRS}""",
+        f"""SELECT pair_key, text_key, text_check, pair_id, content_hash, logged_at, country, countries, country_how,
+                   language, output_language, app, model, metadata, wrong_language, repetition, sample_share, source,
+                   part, "row", $run AS run_id, now() AS first_seen {_NEW_PAIRS}""",
         run,
     )
     verdicts = _insert(
         connection,
         "verdicts",
-        f"""SELECT pair_key, text_key, pair_id, $judge AS judge_version, content_hash, status, score, p_error, p_report,
+        f"""SELECT pair_key, text_key, text_check, pair_id, $judge AS judge_version, content_hash, status, score,
+                   p_error, p_report,
                    coalesce(len(list_filter(errors, lambda e: e.severity = 'minor')), 0)::INTEGER AS n_minor,
                    coalesce(len(list_filter(errors, lambda e: e.severity = 'major')), 0)::INTEGER AS n_major,
                    report, {_SERIES}, coalesce(judged_at, now()) AS judged_at, $run AS run_id,

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from excam.store.keys import TEXT_KEY
+from excam.store.keys import TEXT_CHECK, TEXT_KEY
 
 
 def known_hashes(connection: duckdb.DuckDBPyConnection, judge_version: str) -> npt.NDArray[np.uint64]:
@@ -24,22 +24,24 @@ def known_hashes(connection: duckdb.DuckDBPyConnection, judge_version: str) -> n
     columns: dict[str, Any] = connection.execute(
         "SELECT text_key FROM lake.verdicts WHERE judge_version = ?", [judge_version]
     ).fetchnumpy()
-    return np.unique(np.asarray(columns["text_key"], dtype=np.uint64))
+    keys = np.sort(np.asarray(columns["text_key"], dtype=np.uint64))
+    return keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
 
 
 def verdicts_of(connection: duckdb.DuckDBPyConnection, judge_version: str, content_hashes: list[str]) -> pa.Table:
     """This judge's verdict on each of these texts, one row a hash; hashes it has not judged are left out."""
-    connection.register("asked", pa.table({"content_hash": pa.array(content_hashes, pa.string())}))
+    connection.register("asked", pa.table({"content_hash": pa.array(sorted(set(content_hashes)), pa.string())}))
     try:
         return connection.execute(
             f"""
-            WITH keys AS (SELECT DISTINCT content_hash, {TEXT_KEY} AS text_key FROM asked)
-            SELECT DISTINCT ON (content_hash)
-                   content_hash, status, score, p_error, p_report, report, guided, truncated, gated
-            FROM lake.verdicts
-            WHERE judge_version = ? AND text_key IN (SELECT text_key FROM keys)
-              AND content_hash IN (SELECT content_hash FROM keys)
-            ORDER BY content_hash, judged_at
+            WITH keys AS (SELECT content_hash, {TEXT_KEY} AS text_key, {TEXT_CHECK} AS text_check FROM asked)
+            SELECT content_hash, status, score, p_error, p_report, report, guided, truncated, gated
+            FROM keys JOIN (
+                SELECT DISTINCT ON (text_key, text_check) text_key, text_check, status, score, p_error, p_report,
+                       report, guided, truncated, gated
+                FROM lake.verdicts WHERE judge_version = ? AND text_key IN (SELECT text_key FROM keys)
+                ORDER BY text_key, text_check, judged_at
+            ) USING (text_key, text_check)
             """,
             [judge_version],
         ).to_arrow_table()
@@ -62,7 +64,7 @@ def pending_pairs(
         FROM lake.pairs AS pairs
         ANTI JOIN (SELECT pair_key, text_key FROM lake.verdicts WHERE judge_version = ?) AS judged
         ON judged.pair_key = pairs.pair_key AND judged.text_key = pairs.text_key
-        JOIN lake.texts AS texts ON texts.text_key = pairs.text_key AND texts.content_hash = pairs.content_hash
+        JOIN lake.texts AS texts ON texts.text_key = pairs.text_key AND texts.text_check = pairs.text_check
         """,
         [judge_version],
     ).to_arrow_reader(rows_per_file)

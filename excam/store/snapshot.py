@@ -14,11 +14,11 @@ from excam.store.url import quote
 
 # What each table of the file is made of: the internal keys stay out, a pair brings its text.
 TABLES = {
-    "pairs": """SELECT pairs.* EXCLUDE (pair_key, text_key), texts.instruction, texts.output
+    "pairs": """SELECT pairs.* EXCLUDE (pair_key, text_key, text_check), texts.instruction, texts.output
                 FROM lake.pairs AS pairs
                 LEFT JOIN lake.texts AS texts
-                ON texts.text_key = pairs.text_key AND texts.content_hash = pairs.content_hash""",
-    "verdicts": "SELECT * EXCLUDE (pair_key, text_key) FROM lake.verdicts",
+                ON texts.text_key = pairs.text_key AND texts.text_check = pairs.text_check""",
+    "verdicts": "SELECT * EXCLUDE (pair_key, text_key, text_check) FROM lake.verdicts",
     "errors": "SELECT * EXCLUDE (pair_key) FROM lake.errors",
     "dead_letters": "FROM lake.dead_letters",
     "judges": "FROM lake.judges",

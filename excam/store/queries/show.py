@@ -78,15 +78,16 @@ def show_pair(connection: duckdb.DuckDBPyConnection, pair_id: str) -> ShownPair:
     """The pair with this id; a mistake of the user when the store has none."""
     found = _rows(
         connection,
-        """SELECT pairs.* EXCLUDE (logged_at, pair_key, text_key, run_id, first_seen),
-                  epoch_us(logged_at) / 1e6 AS logged_at, texts.instruction, texts.output
-           FROM lake.pairs AS pairs
-           JOIN lake.texts AS texts ON texts.text_key = pairs.text_key AND texts.content_hash = pairs.content_hash
-           WHERE pairs.pair_key = $key AND pairs.pair_id || '' = $id""",
+        """SELECT * EXCLUDE (logged_at, run_id, first_seen), epoch_us(logged_at) / 1e6 AS logged_at
+           FROM lake.pairs WHERE pair_key = $key AND pair_id || '' = $id""",
         pair_id,
     )
     if not found:
         raise UserError(f"no pair {pair_id!r} in this store", "find some with: excam worst")
+    text = connection.execute(
+        "SELECT instruction, output FROM lake.texts WHERE text_key = ? AND text_check = ?",
+        [found[0]["text_key"], found[0]["text_check"]],
+    ).to_arrow_table()
     errors = _rows(
         connection, "SELECT * FROM lake.errors WHERE pair_key = $key AND pair_id || '' = $id ORDER BY ordinal", pair_id
     )
@@ -98,7 +99,7 @@ def show_pair(connection: duckdb.DuckDBPyConnection, pair_id: str) -> ShownPair:
     )
     for verdict in verdicts:
         verdict["errors"] = [error for error in errors if error["judge_version"] == verdict["judge_version"]]
-    return ShownPair.model_validate(found[0] | {"verdicts": verdicts})
+    return ShownPair.model_validate(found[0] | text.to_pylist()[0] | {"verdicts": verdicts})
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, pair_id: str) -> list[dict[str, Any]]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+LONGEST_PLAIN = 100
+
 
 @dataclass(frozen=True)
 class Slice:
@@ -21,9 +23,8 @@ class Slice:
     def where(self, judge_version: str) -> tuple[str, dict[str, Any]]:
         """A condition on verdicts or errors of one judge, and its parameters.
 
-        Days and the judge are compared as they are stored, which lets DuckLake skip whole files. The other columns are
-        wrapped in an expression: they may hold any character, and one that a file's statistics cannot hold must not
-        decide which files are read.
+        Plain comparisons let DuckLake skip files and row groups. A value that its statistics cannot hold (with NUL, or
+        very long) is compared within an expression instead, which it leaves alone.
         """
         conditions = ["judge_version = $judge"]
         values: dict[str, Any] = {"judge": judge_version}
@@ -36,6 +37,7 @@ class Slice:
         for name in ("country", "language", "app", "model"):
             value = getattr(self, name)
             if value is not None:
-                conditions.append(f"{name} || '' = ${name}")
+                plain = len(value) <= LONGEST_PLAIN and "\0" not in value
+                conditions.append(f"{name} = ${name}" if plain else f"{name} || '' = ${name}")
                 values[name] = value
         return " AND ".join(conditions), values
