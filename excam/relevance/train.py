@@ -64,17 +64,16 @@ def example_weights(learnt: Sequence[Example]) -> Floats:
 
 def rarity(columns: Any, learnt: Sequence[Example]) -> Floats:
     """How much to trust each feature, 0 to 1: little if it is frequent in any one language, as function words and the
-    wording of templates are, and nothing if it was seen in a single text."""
+    wording of templates are."""
     present = columns.astype(bool)
-    texts = np.asarray(present.sum(axis=0)).ravel()
-    frequency = texts / len(learnt)
+    frequency: Floats = np.asarray(present.sum(axis=0)).ravel() / len(learnt)
     languages = np.array([example.language for example in learnt])
     for language, count in Counter(languages.tolist()).items():
         if count >= FEWEST_OF_A_LANGUAGE:
             of_language = np.asarray(present[languages == language].sum(axis=0)).ravel()
             frequency = np.maximum(frequency, of_language / count)
-    trust = np.clip(np.log(np.maximum(frequency, 1e-9)) / np.log(RARE), 0.0, 1.0)
-    return np.where(texts >= FEWEST_TEXTS, trust, 0.0)
+    trust: Floats = np.clip(np.log(np.maximum(frequency, 1e-9)) / np.log(RARE), 0.0, 1.0)
+    return trust
 
 
 def fit(learnt: Sequence[Example], note: dict[str, Any] | None = None) -> Gate:
@@ -85,14 +84,15 @@ def fit(learnt: Sequence[Example], note: dict[str, Any] | None = None) -> Gate:
     cultural = np.array([example.cultural for example in learnt])
     if cultural.all() or not cultural.any():
         raise UserError("the gate needs both cultural and ordinary pairs to learn from", "check the label column")
-    columns = matrix(learnt)
+    every = matrix(learnt)
+    kept = np.flatnonzero(np.bincount(every.indices, minlength=BUCKETS) >= FEWEST_TEXTS)
+    columns = every[:, kept]
     trust = rarity(columns, learnt)
-    kept = np.flatnonzero(trust)
-    scaled = (columns[:, kept] @ diags_array(trust[kept].astype(np.float32))).tocsr()
+    scaled = (columns @ diags_array(trust.astype(np.float32))).tocsr()
     regression = LogisticRegression(C=REGULARISATION, solver="liblinear", tol=1e-3)
     regression.fit(scaled, cultural, sample_weight=example_weights(learnt))
     weights = np.zeros(BUCKETS)
-    weights[kept] = regression.coef_[0] * trust[kept]
+    weights[kept] = regression.coef_[0] * trust
     return quantised(weights, float(regression.intercept_[0]), note or {})
 
 
