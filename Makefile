@@ -16,7 +16,8 @@ demo: environment
 	@$(BIN)/excam sample demo-store/sample.parquet
 	@$(BIN)/excam score demo-store/sample.parquet --store $(STORE) --base qwen2.5-coder-0.5b
 	@$(BIN)/excam trends --store $(STORE) --by country --bucket month
-	@$(BIN)/excam worst --store $(STORE) --limit 1 --show
+	@$(BIN)/excam show --store $(STORE) "$$($(BIN)/excam worst --store $(STORE) --limit 1 --json | $(BIN)/python -c \
+		'import json, sys; print(json.load(sys.stdin)["pairs"][0]["pair_id"])')"
 
 test:
 	@.ci/environment test
