@@ -8,13 +8,13 @@ from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY
 
 DAYS = 365
 
-# hash() spreads row numbers over countries and days without a pattern. Seven pairs of ten are not about culture, eight
-# of a hundred of the others hold an error.
+# Pairs come in the order they were logged, as logs do; hash() spreads them over countries without a pattern. Seven
+# pairs of ten are not about culture, eight of a hundred of the others hold an error.
 _ROWS = f"""
     SELECT i, md5('p' || i) AS pair_id, md5('t' || i) AS content_hash,
            chr((65 + hash(i) % 60 // 8)::INTEGER) || chr((65 + hash(i) % 60 % 8)::INTEGER) AS country,
            'l' || hash(i, 1) % 20 AS language, 'app-' || hash(i, 2) % 4 AS app, 'model-' || hash(i, 3) % 3 AS model,
-           TIMESTAMPTZ '2025-01-01 00:00:00+00' + to_seconds((hash(i, 4) % {DAYS * 86400})::BIGINT) AS logged_at,
+           TIMESTAMPTZ '2025-01-01 00:00:00+00' + to_seconds(i * {DAYS * 86400} // {{rows}}) AS logged_at,
            CASE WHEN hash(i, 5) % 1000 < 700 THEN 'not_applicable' WHEN hash(i, 5) % 1000 < 724 THEN 'error'
                 ELSE 'correct' END AS status
     FROM range({{first}}, {{last}}) AS numbers(i)"""
@@ -40,7 +40,7 @@ _INSERTS = {
 def fill(connection: duckdb.DuckDBPyConnection, rows: int, judge_version: str, chunk: int = 1_000_000) -> None:
     """Add ``rows`` judged pairs to the lake, with their texts and errors, in chunks of one transaction each."""
     for first in range(0, rows, chunk):
-        made = _ROWS.format(first=first, last=min(first + chunk, rows))
+        made = _ROWS.format(first=first, last=min(first + chunk, rows), rows=rows)
         connection.execute(
             f"""CREATE OR REPLACE TEMP TABLE made AS SELECT *, {PAIR_KEY} AS pair_key, {TEXT_KEY} AS text_key,
                 {TEXT_CHECK} AS text_check FROM ({made})"""

@@ -40,7 +40,6 @@ def verdicts_of(connection: duckdb.DuckDBPyConnection, judge_version: str, conte
                 SELECT DISTINCT ON (text_key, text_check) text_key, text_check, status, score, p_error, p_report,
                        report, guided, truncated, gated
                 FROM lake.verdicts WHERE judge_version = ? AND text_key IN (SELECT text_key FROM keys)
-                ORDER BY text_key, text_check, judged_at
             ) USING (text_key, text_check)
             """,
             [judge_version],
