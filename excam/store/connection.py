@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.resources
 import random
+import secrets
 import tempfile
 import time
 from collections.abc import Callable
@@ -98,7 +99,8 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         config={
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            "temp_directory": tempfile.gettempdir(),
+            # Made only when memory runs short; of its own for every process, because DuckDB's file names are not.
+            "temp_directory": f"{tempfile.gettempdir()}/excam-{secrets.token_hex(8)}",
             "preserve_insertion_order": False,
         }
     )
