@@ -1,13 +1,14 @@
 """Attention for sequences that lie end to end in one row, so that every other layer works without padding.
 
-The sequences of a batch are sorted by length into a few groups; for the moment of attention each group is spread into
-a rectangle, then collected again. Rectangles are filled at their right end with whatever lies behind: causal attention
-never looks there. No mask is built, so the fastest kernel there is serves each group.
+Sequences may share their beginnings: such tokens lie in the row once, and all layers but attention see them once. For
+the moment of attention the sequences are sorted by length into a few groups, each spread into a rectangle with shared
+tokens repeated, then collected again. Rectangles are filled at their right end with any token: causal attention never
+looks there. No mask is built, so the fastest kernel there is serves each group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -26,7 +27,11 @@ FILLER_ROW = 64
 
 @dataclass(frozen=True)
 class Layout:
-    """How a row of tokens becomes rectangles: ``take`` fills them, ``back`` finds each token's place in them."""
+    """How a row of tokens becomes rectangles.
+
+    ``take`` fills their cells with tokens, ``back`` names the one cell of each token that is collected, and ``real``
+    marks those cells: the others repeat a shared token or fill a rectangle.
+    """
 
     shapes: tuple[tuple[int, int], ...]
     take: Tensor
@@ -38,27 +43,30 @@ class Layout:
         return [rows * widest for rows, widest in self.shapes]
 
     @classmethod
-    def of(cls, ends: NDArray[np.int64], tokens: int, device: torch.device | str, groups: int = GROUPS) -> Layout:
-        used = int(ends[-1])
-        ends = np.concatenate([ends, np.arange(used + FILLER_ROW, tokens + FILLER_ROW, FILLER_ROW)])
-        starts = np.concatenate([[0], ends[:-1]])
-        lengths = np.minimum(ends, tokens) - starts
-        take, back, real = [], np.empty(tokens, np.int64), []
-        shapes: list[tuple[int, int]] = []
-        base = 0
+    def of(
+        cls, sequences: Sequence[NDArray[np.int64]], tokens: int, device: torch.device | str, groups: int = GROUPS
+    ) -> Layout:
+        """Each sequence names its tokens by their place in the row; tokens of none are filler at the row's end."""
+        used = 1 + max(int(sequence.max()) for sequence in sequences)
+        filler = np.array_split(np.arange(used, tokens), range(FILLER_ROW, tokens - used, FILLER_ROW))
+        sequences = [*sequences, *(part for part in filler if len(part))]
+        lengths = np.array([len(sequence) for sequence in sequences])
+        take, shapes = [], []
         for rows in np.array_split(np.argsort(lengths, kind="stable"), groups):
-            if not len(rows):
-                continue
-            widest = int(lengths[rows].max())
-            cells = starts[rows, None] + np.arange(widest)
-            inside = np.arange(widest) < lengths[rows, None]
-            slots = base + np.arange(cells.size).reshape(cells.shape)
-            back[cells[inside]] = slots[inside]
-            take.append(np.minimum(cells, tokens - 1).ravel())
-            real.append(inside.ravel())
-            shapes.append((len(rows), widest))
-            base += cells.size
-        return cls(tuple(shapes), *(_to(part, device) for part in (np.concatenate(take), back, np.concatenate(real))))
+            if len(rows):
+                cells = np.zeros((len(rows), int(lengths[rows].max())), np.int64)
+                for cell, row in zip(cells, rows.tolist(), strict=True):
+                    cell[: lengths[row]] = sequences[row]
+                    cell[lengths[row] :] = sequences[row][-1]
+                take.append(cells.ravel())
+                shapes.append(cells.shape)
+        taken = np.concatenate(take)
+        found, back = np.unique(taken, return_index=True)
+        if len(found) != tokens:
+            raise ValueError(f"the sequences hold {len(found)} of {tokens} tokens")
+        real = np.zeros(len(taken), np.bool_)
+        real[back] = True
+        return cls(tuple(shapes), *(_to(part, device) for part in (taken, back, real)))
 
 
 def _to(array: NDArray[Any], device: torch.device | str) -> Tensor:
@@ -84,7 +92,22 @@ def laid_out(layout: Layout) -> Iterator[None]:
 
 
 class _Spread(torch.autograd.Function):
-    """Tokens into rectangles. Each token has one place, so its gradient is gathered and never summed."""
+    """Tokens into rectangles; what a shared token did in several sequences is summed, in float32."""
+
+    @staticmethod
+    def forward(ctx: Any, tokens: Tensor, layout: Layout) -> Tensor:
+        ctx.layout = layout
+        return tokens.index_select(0, layout.take)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        (cells,), layout = gradients, ctx.layout
+        tokens = cells.new_zeros((len(layout.back), *cells.shape[1:]), dtype=torch.float32)
+        return tokens.index_add_(0, layout.take, cells.float()).to(cells.dtype), None
+
+
+class _SpreadOnce(torch.autograd.Function):
+    """The same for queries: only the cell that is collected has a gradient, so it is gathered and never summed."""
 
     @staticmethod
     def forward(ctx: Any, tokens: Tensor, layout: Layout) -> Tensor:
@@ -97,7 +120,7 @@ class _Spread(torch.autograd.Function):
 
 
 class _Collect(torch.autograd.Function):
-    """Rectangles into tokens. What only filled a rectangle gets no gradient."""
+    """Rectangles into tokens. What repeated a token or filled a rectangle gets no gradient."""
 
     @staticmethod
     def forward(ctx: Any, cells: Tensor, layout: Layout) -> Tensor:
@@ -121,9 +144,13 @@ def packed_attention(
 ) -> tuple[Tensor, None]:
     """What transformers calls for each layer: heads of one row of tokens in, the same row out."""
     layout = _current.get()
+    once: Any = _SpreadOnce.apply
     spread: Any = _Spread.apply
     collect: Any = _Collect.apply
-    states = [spread(state[0].transpose(0, 1), layout) for state in (query, key, value)]
+    states = [
+        how(state[0].transpose(0, 1), layout)
+        for how, state in zip((once, spread, spread), (query, key, value), strict=True)
+    ]
     outputs = []
     for (rows, widest), *cells in zip(layout.shapes, *(state.split(layout.sizes) for state in states), strict=True):
         q, k, v = (cell.unflatten(0, (rows, widest)).transpose(1, 2) for cell in cells)

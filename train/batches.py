@@ -1,4 +1,6 @@
-"""Which examples a step sees, and how they lie in it: end to end in one row, without padding.
+"""Which examples a step sees, and how they lie in it: end to end in one row, without padding or repetition.
+
+Twins say the same up to the answer, and all prompts begin alike: such tokens lie in the row once (about half of them).
 
 Batches are drawn at random from all sources; sorting them by total length would separate the classes, because reports
 with errors are longer, and a judge would learn the length. What attention needs sorted, it sorts inside a batch.
@@ -30,14 +32,15 @@ class Turn:
 class Batch:
     """One step's tokens and labels, as arrays.
 
-    ``ends`` are where the sequences end in ``ids``; what lies behind the last one is filler. Text is predicted at
-    ``text_at``; decisions at ``decide_at``, in the order of ``turns``; ``twins`` holds rows (wrong, right) of these.
+    ``sequences`` name the places of each example's tokens in ``ids``; what lies behind the last is filler. Text is
+    predicted at ``text_at``; decisions at ``decide_at``, in the order of ``turns``; ``twins`` holds rows (wrong,
+    right) of these.
     """
 
     turns: tuple[Turn, ...]
     ids: Ints
     positions: Ints
-    ends: Ints
+    sequences: tuple[Ints, ...]
     text_at: Ints
     text_target: Ints
     text_weight: NDArray[np.float32]
@@ -64,6 +67,12 @@ def length(examples: Examples, turn: Turn) -> int:
     return int(examples.decided[turn.index])
 
 
+def own_tokens(examples: Examples, unit: Sequence[Turn]) -> int:
+    """Tokens a unit adds to a batch: the preamble lies there already, and what twins share is counted once."""
+    shared = int(examples.common[unit[0].index])
+    return shared - examples.preamble + sum(length(examples, turn) - shared for turn in unit)
+
+
 def epoch(
     examples: Examples, *, seed: int, number: int, batch_tokens: int, balance: float, report_share: float
 ) -> Iterator[list[Turn]]:
@@ -78,18 +87,17 @@ def epoch(
     times = np.floor(repeats + random.random(len(repeats))).astype(np.int64)
     order = random.permutation(np.repeat(np.arange(len(all_units)), times))
     whole = random.random(len(order)) < report_share
-    lengths, decided = examples.lengths, examples.decided
     batch: list[Turn] = []
-    room = batch_tokens
+    room = batch_tokens - examples.preamble
     for place, read in zip(order.tolist(), whole.tolist(), strict=True):
         loss_weight = float(heaviness[place] ** (1 - balance))
         turns = [Turn(index, read or examples.label[index] != ERROR, loss_weight) for index in all_units[place]]
-        needed = sum(int(lengths[turn.index] if turn.whole else decided[turn.index]) for turn in turns)
-        if needed > batch_tokens:
+        needed = own_tokens(examples, turns)
+        if needed > batch_tokens - examples.preamble:
             raise ValueError(f"example {turns[0].index} needs {needed} tokens, a batch has {batch_tokens}")
         if needed > room:
             yield batch
-            batch, room = [], batch_tokens
+            batch, room = [], batch_tokens - examples.preamble
         batch += turns
         room -= needed
     if batch:
@@ -98,15 +106,15 @@ def epoch(
 
 def in_order(examples: Examples, chosen: Sequence[int], batch_tokens: int) -> Iterator[list[Turn]]:
     """Batches for evaluation: the chosen examples up to their decisions, those of like length together."""
-    decided = examples.decided
+    decided, shared = examples.decided, examples.preamble
     batch: list[Turn] = []
-    room = batch_tokens
+    room = batch_tokens - shared
     for index in sorted(chosen, key=lambda index: (int(decided[index]), index)):
-        if decided[index] > room:
+        if decided[index] - shared > room:
             yield batch
-            batch, room = [], batch_tokens
+            batch, room = [], batch_tokens - shared
         batch.append(Turn(index, False, 1.0))
-        room -= int(decided[index])
+        room -= int(decided[index]) - shared
     if batch:
         yield batch
 
@@ -115,20 +123,25 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
     """Lay the turns end to end and mark what is predicted where."""
     ids = np.full(batch_tokens, examples.end, np.int64)
     positions = np.arange(batch_tokens, dtype=np.int64) % 64
-    ends, decide_at = np.empty(len(turns), np.int64), np.empty(len(turns), np.int64)
+    sequences: list[Ints] = []
     text: list[tuple[Ints, Ints, float]] = []
-    at = 0
-    for row, turn in enumerate(turns):
-        tokens = examples.tokens(turn.index)
-        taken = length(examples, turn)
-        ids[at : at + taken] = tokens[:taken]
-        positions[at : at + taken] = np.arange(taken)
+    at, last_index = 0, -1
+    for turn in turns:
+        tokens, taken = examples.tokens(turn.index), length(examples, turn)
+        twins = last_index >= 0 and examples.twin[turn.index] == last_index
+        shared = 0 if not sequences else int(examples.common[turn.index]) if twins else examples.preamble
+        sequence = np.arange(at - shared, at - shared + taken)
+        sequence[:shared] = sequences[-1][:shared] if shared else 0
+        ids[sequence[shared:]] = tokens[shared:taken]
+        positions[sequence[shared:]] = np.arange(shared, taken)
         prompt, decided = int(examples.prompt[turn.index]), int(examples.decided[turn.index])
-        last = len(tokens) if turn.whole else decided + 1
-        text.append((np.arange(at + prompt - 1, at + last - 1), tokens[prompt:last].astype(np.int64), turn.weight))
-        decide_at[row] = at + decided - 1
-        at += taken
-        ends[row] = at
+        end = len(tokens) if turn.whole else decided + 1
+        text.append((sequence[prompt - 1 : end - 1], tokens[prompt:end].astype(np.int64), turn.weight))
+        sequences.append(sequence)
+        at, last_index = at + taken - shared, turn.index
+    decide_at = np.array(
+        [sequence[examples.decided[turn.index] - 1] for sequence, turn in zip(sequences, turns, strict=True)], np.int64
+    )
     rows = {turn.index: row for row, turn in enumerate(turns)}
     pairs = [
         (row, rows[int(examples.twin[turn.index])])
@@ -141,7 +154,7 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
         turns=tuple(turns),
         ids=ids,
         positions=positions,
-        ends=ends,
+        sequences=tuple(sequences),
         text_at=np.concatenate([places for places, _, _ in text]),
         text_target=np.concatenate([targets for _, targets, _ in text]),
         text_weight=np.concatenate([np.full(len(places), weight, np.float32) for places, _, weight in text]),
@@ -151,8 +164,3 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
         twins=twins,
         twin_weight=weights[twins[:, 0]],
     )
-
-
-def spare(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> float:
-    """The share of a batch that is filler."""
-    return 1 - sum(length(examples, turn) for turn in turns) / batch_tokens

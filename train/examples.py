@@ -56,6 +56,28 @@ class Examples:
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.starts)
 
+    @cached_property
+    def preamble(self) -> int:
+        """How many tokens all examples begin with: the judge's instructions."""
+        if not len(self):
+            return 0
+        shortest = int(self.decided.min())
+        first = self.ids[self.starts[:-1, None] + np.arange(shortest)]
+        differs = np.flatnonzero((first != first[0]).any(0))
+        return int(differs[0]) if len(differs) else shortest
+
+    @cached_property
+    def common(self) -> NDArray[np.int64]:
+        """How many tokens each example begins with that its twin begins with too, else the preamble."""
+        found = np.full(len(self), self.preamble, np.int64)
+        for index, twin in enumerate(self.twin.tolist()):
+            if index < twin:
+                ours, theirs = self.tokens(index), self.tokens(twin)
+                both = min(int(self.decided[index]), int(self.decided[twin]))
+                differs = np.flatnonzero(ours[:both] != theirs[:both])
+                found[[index, twin]] = differs[0] if len(differs) else both
+        return found
+
     def tokens(self, index: int) -> NDArray[np.int32]:
         return self.ids[self.starts[index] : self.starts[index + 1]]
 

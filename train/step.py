@@ -42,7 +42,7 @@ class OnDevice:
         return cls(
             ids=move(batch.ids)[None],
             positions=move(batch.positions)[None],
-            layout=Layout.of(batch.ends, len(batch.ids), device),
+            layout=Layout.of(batch.sequences, len(batch.ids), device),
             text_at=move(batch.text_at),
             text_target=move(batch.text_target),
             text_weight=move(batch.text_weight),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -9,9 +10,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.train.conftest import toy_examples
+from tests.train.conftest import PREAMBLE, toy_examples
 from train.attention import Layout
-from train.batches import Turn, epoch, in_order, length, pack, units
+from train.batches import Turn, epoch, in_order, pack, units
 from train.examples import ERROR, Examples
 
 TOKENS = 160
@@ -28,7 +29,8 @@ def drawn(
 def test_no_batch_is_over_its_budget_and_twins_share_one(count: int, seed: int, balance: float, share: float) -> None:
     examples = toy_examples(count, seed)
     for turns in drawn(examples, seed, balance=balance, share=share):
-        assert sum(length(examples, turn) for turn in turns) <= TOKENS
+        batch = pack(examples, turns, TOKENS)
+        assert len(np.unique(np.concatenate(batch.sequences))) <= TOKENS
         there = Counter(turn.index for turn in turns)
         assert all(examples.twin[index] < 0 or there[int(examples.twin[index])] == n for index, n in there.items())
 
@@ -72,33 +74,57 @@ def test_packing_marks_the_token_before_each_label_and_keeps_every_decision(seed
     examples = toy_examples(40, seed)
     for turns in drawn(examples, seed, share=share):
         batch = pack(examples, turns, TOKENS)
-        starts = [0, *batch.ends[:-1].tolist()]
-        for turn, start, end, at in zip(turns, starts, batch.ends.tolist(), batch.decide_at.tolist(), strict=True):
-            tokens = examples.tokens(turn.index)
-            assert batch.ids[start:end].tolist() == tokens[: end - start].tolist()
-            assert batch.positions[start:end].tolist() == list(range(end - start))
-            assert start <= at < end
-            assert tokens[at - start + 1] == examples.decisions[examples.label[turn.index]]
-            here = (batch.text_at >= start) & (batch.text_at < end)
-            assert [int(tokens[place - start + 1]) for place in batch.text_at[here]] == batch.text_target[here].tolist()
+        decided_at = batch.decide_at.tolist()
+        for turn, sequence, at in zip(turns, batch.sequences, decided_at, strict=True):
+            tokens, prompt = examples.tokens(turn.index), int(examples.prompt[turn.index])
+            assert batch.ids[sequence].tolist() == tokens[: len(sequence)].tolist()
+            assert batch.positions[sequence].tolist() == list(range(len(sequence)))
+            depth = sequence.tolist().index(at)
+            assert tokens[depth + 1] == examples.decisions[examples.label[turn.index]]
+            places = sequence[prompt - 1 :].tolist()
+            here = np.isin(batch.text_at, places)
+            targets = [int(tokens[sequence.tolist().index(place) + 1]) for place in batch.text_at[here]]
+            assert targets == batch.text_target[here].tolist()
             assert at in batch.text_at[here]
-            assert batch.text_at[here].min() == start + examples.prompt[turn.index] - 1
+            assert batch.text_at[here].min() == sequence[prompt - 1]
         for wrong, right in batch.twins.tolist():
             assert examples.label[turns[wrong].index] == ERROR
             assert examples.twin[turns[wrong].index] == turns[right].index
 
 
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=20, deadline=None)
+def test_what_sequences_share_lies_in_the_row_once(seed: int) -> None:
+    examples = toy_examples(40, seed)
+    assert examples.preamble >= len(PREAMBLE)
+    for turns in drawn(examples, seed, share=1.0):
+        batch = pack(examples, turns, TOKENS)
+        beginnings = [sequence[: examples.preamble].tolist() for sequence in batch.sequences]
+        assert all(beginning == beginnings[0] for beginning in beginnings)
+        for wrong, right in batch.twins.tolist():
+            shared = int(examples.common[turns[wrong].index])
+            assert batch.sequences[wrong][:shared].tolist() == batch.sequences[right][:shared].tolist()
+            assert not set(batch.sequences[wrong][shared:].tolist()) & set(batch.sequences[right].tolist())
+
+
 @given(
-    lengths=st.lists(st.integers(1, 90), min_size=1, max_size=30), filler=st.integers(0, 300), groups=st.integers(1, 5)
+    lengths=st.lists(st.integers(1, 90), min_size=1, max_size=30),
+    shared=st.integers(0, 20),
+    filler=st.integers(0, 300),
+    groups=st.integers(1, 5),
 )
 @settings(max_examples=50, deadline=None)
-def test_a_layout_gives_every_token_its_own_place(lengths: list[int], filler: int, groups: int) -> None:
-    ends = np.cumsum(lengths)
+def test_a_layout_collects_every_token_from_one_place(
+    lengths: list[int], shared: int, filler: int, groups: int
+) -> None:
+    ends = np.cumsum([shared, *lengths])
+    sequences = [
+        np.concatenate([np.arange(shared), np.arange(start, end)]) for start, end in itertools.pairwise(ends.tolist())
+    ]
     tokens = int(ends[-1]) + filler
-    layout = Layout.of(ends, tokens, "cpu", groups)
+    layout = Layout.of(sequences, tokens, "cpu", groups)
     assert torch.equal(layout.take[layout.back], torch.arange(tokens))
     assert int(layout.real.sum()) == tokens
-    assert len(set(layout.back.tolist())) == tokens
     assert sum(rows * widest for rows, widest in layout.shapes) == len(layout.take)
 
 

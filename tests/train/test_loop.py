@@ -22,8 +22,8 @@ RECIPE = Recipe(rank=8, alpha=16, batch_tokens=256, learning_rate=2e-2, warmup_s
 
 
 def trainer(out: Path, recipe: Recipe = RECIPE, **options: Any) -> Trainer:
-    examples = toy_examples(120)
-    return Trainer(prepare(tiny_model(), recipe), examples, toy_examples(60, seed=9), recipe, Run(out, **options))
+    examples = toy_examples(240)
+    return Trainer(prepare(tiny_model(), recipe), examples, toy_examples(240, seed=9), recipe, Run(out, **options))
 
 
 def weights(found: Trainer) -> dict[str, torch.Tensor]:
@@ -31,7 +31,7 @@ def weights(found: Trainer) -> dict[str, torch.Tensor]:
 
 
 def test_a_learnable_decision_is_learned_with_its_report(tmp_path: Path) -> None:
-    run = trainer(tmp_path, figures_every=1.0, max_steps=120)
+    run = trainer(tmp_path, figures_every=1.0, max_steps=240)
     run.train()
     dev: Examples = run.dev_set
     found = figures(decide(run.model, dev, range(len(dev)), 256, torch.device("cpu")), dev)

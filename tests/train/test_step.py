@@ -30,11 +30,9 @@ def test_packed_sequences_give_the_states_each_would_have_alone(family: str, exa
     model, batch = tiny_model(family).eval(), first_batch(examples)
     packed = hidden_states(model, OnDevice.of(batch, CPU))
     model.set_attn_implementation("sdpa")
-    start = 0
-    for end in batch.ends.tolist():
-        alone = model.get_decoder()(input_ids=torch.from_numpy(batch.ids[start:end])[None]).last_hidden_state[0]
-        torch.testing.assert_close(packed[start:end], alone, atol=1e-5, rtol=1e-4)
-        start = end
+    for sequence in batch.sequences:
+        alone = model.get_decoder()(input_ids=torch.from_numpy(batch.ids[sequence])[None]).last_hidden_state[0]
+        torch.testing.assert_close(packed[sequence], alone, atol=1e-5, rtol=1e-4)
 
 
 def test_the_loss_equals_that_of_full_logits_over_padded_rows(examples: Examples) -> None:
