@@ -22,7 +22,10 @@ COMMANDS = {
     "runs": "List the runs that wrote to the store.",
     "store": "Create, describe, compact or snapshot a store.",
     "models": "List, fetch and describe base models.",
+    "train": "Train an adapter for a base model with Ray Train.",
+    "adapters": "List, describe, pull and publish adapters.",
     "gate": "Train and measure the gate that keeps ordinary traffic from the judge.",
+    "evaluate": "Measure a judge on ExCAM40k as the paper does, and compare two.",
     "dataset": "Build ExCAM40k, the data the judge is trained and measured on.",
     "sample": "Write the bundled sample log to a Parquet file.",
 }

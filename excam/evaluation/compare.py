@@ -61,7 +61,8 @@ def compare(a: Judged, b: Judged, permutations: int = PERMUTATIONS) -> list[Diff
         found.append(_accuracy(*hard, HEADLINE, permutations))
         source = hard[0].strings("source")
         for name in np.unique(source):
-            found.append(_accuracy(*(one.where(source == name) for one in hard), str(name), permutations))
+            first, second = (one.where(source == name) for one in hard)
+            found += [_accuracy(first, second, str(name), permutations)]
     cultural = a.where(a.cultural), b.where(a.cultural)
     if len(cultural[0]) > 1:
         found.append(_order(*cultural, permutations))

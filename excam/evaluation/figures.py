@@ -55,7 +55,7 @@ class Summary:
 
 
 def summarise(judged: Judged, most_pairs: int = MOST_PAIRS, draws: int = DRAWS) -> Summary:
-    """All figures of a judged table. Parts are ``hard`` (hard errors and their twins), ``soft``, and ``all`` cultural."""
+    """All figures of a judged table, on hard errors and their twins, on soft ones and theirs, and on all of them."""
     found = [*_decisions(judged, draws), *_order(judged, most_pairs, min(draws, ORDER_DRAWS))]
     found += [*_ordinary(judged, draws), *_answers(judged, draws), *_explanations(judged, draws)]
     cultural = judged.where(judged.cultural & ~np.isnan(judged.numbers("p_error")))

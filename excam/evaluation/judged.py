@@ -89,31 +89,31 @@ class Judged:
 
     @cached_property
     def is_error(self) -> NDArray[np.bool_]:
-        return self.strings("label") == Status.ERROR
+        return np.asarray(self.strings("label") == Status.ERROR)
 
     @cached_property
     def cultural(self) -> NDArray[np.bool_]:
-        return self.strings("label") != Status.NOT_APPLICABLE
+        return np.asarray(self.strings("label") != Status.NOT_APPLICABLE)
 
     @cached_property
     def failed(self) -> NDArray[np.bool_]:
-        return self.strings("status") == ""
+        return np.asarray(self.strings("status") == "")
 
     @cached_property
     def says_error(self) -> NDArray[np.bool_]:
-        return self.strings("status") == Status.ERROR
+        return np.asarray(self.strings("status") == Status.ERROR)
 
     @cached_property
     def right(self) -> NDArray[np.bool_]:
         """Whether the decision is right; without an answer that could be read it is wrong, whatever the truth."""
-        return (self.says_error == self.is_error) & ~self.failed
+        return np.asarray((self.says_error == self.is_error) & ~self.failed)
 
     @cached_property
     def hard(self) -> NDArray[np.bool_]:
         """Hard errors and their correct twins: wrong answers of the source, the part without any generated text."""
         twin, origin = self.strings("twin_id"), self.strings("origin")
         made = set(twin[(origin == "hard") & (twin != "")].tolist())
-        return (origin == "hard") | np.array([name in made for name in twin.tolist()], dtype=bool)
+        return np.asarray((origin == "hard") | np.array([name in made for name in twin.tolist()], dtype=bool))
 
     @cached_property
     def gold_score(self) -> NDArray[np.float64]:

@@ -95,11 +95,10 @@ def _sources(summary: Summary) -> str:
     rows = []
     for part in ("hard", "soft"):
         for one in summary.over("scaled_accuracy", "source", part):
-            order = (summary.find(name, part, "source", one.value) for name in ("kendall", "tie_accuracy"))
+            found = (summary.find(name, part, "source", one.value) for name in ("kendall", "tie_accuracy"))
+            order = [number(figure.figure) if figure else "–" for figure in found]
             name = one.value if part == "hard" else f"{one.value} (soft)"
-            rows.append(
-                [name, f"{one.n:,}", with_interval(one), *(number(found.figure) if found else "–" for found in order)]
-            )
+            rows.append([name, f"{one.n:,}", with_interval(one), *order])
     return f"## By source\n\n{table(('Source', 'n', 'S.Acc.', 'Kd', 'T.Acc.'), rows)}"
 
 
@@ -164,7 +163,8 @@ def _slices(summary: Summary, by: str) -> str:
     rows = [[one.value or "none", f"{one.n:,}", with_interval(one)] for one in found if one.n >= FEWEST]
     if not rows:
         return ""
-    title = f"## By {by}\n\nHard errors and their twins; {len(found) - len(rows)} with fewer than {FEWEST} samples not shown."
+    few = f"{len(found) - len(rows)} with fewer than {FEWEST} samples not shown"
+    title = f"## By {by}\n\nHard errors and their twins; {few}."
     return f"{title}\n\n{table((by.capitalize(), 'n', 'S.Acc.'), rows)}"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from excam.evaluation.compare import Difference, compare
-from excam.evaluation.figures import HEADLINE, Figure, headline, scaled
+from excam.evaluation.figures import Figure, headline, scaled
 from excam.evaluation.judged import Judged
 from excam.fault import UserError
 from excam.stats import holm
@@ -79,6 +79,4 @@ def average(columns: Sequence[OutOfDomain]) -> float:
 
 def in_domain(judged: Judged) -> Figure:
     """ALL (ID): the judge trained on everything, mean over the sources on hard errors."""
-    found = headline(judged.where(judged.hard & judged.cultural))[0]
-    assert found.value == HEADLINE
-    return found
+    return headline(judged.where(judged.hard & judged.cultural))[0]

@@ -31,8 +31,8 @@ ERRORS_FOUND = {"ExCAM r (Gemma3)": 0.72, "ExCAM r (Phi3)": 0.73}
 CORRECT_LET_BE = {"ExCAM r (Gemma3)": 0.87, "ExCAM r (Phi3)": 0.78}
 NAMES_RIGHT_ANSWER = {"ExCAM r (Gemma3)": 0.48, "ExCAM r (Phi3)": 0.42}
 DIFFERENCES = (
-    "Our test set has other sources: EXAMS stands in for INCLUDE; Mango and NativQA are missing.",
-    "Our figures count hard errors and their twins (soft errors apart); two fifths of the paper's errors are written by an LLM.",
-    "Our main figure is the mean over the sources; the paper pools a test set of about equal shares.",
-    "Our bases are much smaller and were quantised when they were fetched.",
+    "The sources are those listed below, not the paper's nine, and even where a source is the same its samples differ.",
+    "Hard errors and their twins, soft errors apart; two fifths of the paper's errors are soft, written by an LLM.",
+    "The main figure is the mean over the sources; the paper pools a test set in which most sources are of one size.",
+    "The bases with a name in `excam models list` come from quantised weights; the paper's do not.",
 )

@@ -1,4 +1,4 @@
-"""Pairwise accuracy with tie calibration (Deutsch, Foster and Freitag, 2023): ties count, and where they begin is fitted.
+"""Pairwise accuracy with tie calibration (Deutsch, Foster and Freitag, 2023): ties count, their reach is fitted.
 
 A gold standard that is 0 or -5 ties most pairs; a score that is a probability never ties. Calling two scores tied when
 they lie within epsilon, with the epsilon that suits the score best, puts both on one footing.
