@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import ray
-
 from excam.judge_card import JudgeCard
 from excam.mapping import RecordMapping
 from excam.store import Lease, Store
 from pipelines.progress import Tally, Watcher, start_tally
+from pipelines.quiet import hush_ray
 from pipelines.run import run_sections
 from pipelines.stages import RunPlan
 from pipelines.units import Section
@@ -43,6 +42,7 @@ class Session:
         """Judge the sections; the judge is started only when there is something for it to do."""
         if not sections:
             return
+        hush_ray()
         handle, _ = start_judge(self.settings, waiting=self.watcher.waiting)
         version = self.card.judge_version
         plan = RunPlan(
@@ -54,7 +54,6 @@ class Session:
             gate=gate,
             judge=handle,
             tally=start_tally(),
-            known=ray.put(self.store.known_hashes(version)),
             in_flight=self.settings.replicas.max * self.settings.replicas.max_ongoing_requests,
         )
         done, seconds = run_sections(self.store, self.lease, plan, sections, self.watcher)

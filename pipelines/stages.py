@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
-import ray
 
 from excam.mapping import RecordMapping
 from excam.outcome import Kind, outcome_table
 from excam.report import Status
+from excam.store import Store
 from pipelines.files import open_filesystem
 from pipelines.judging import JudgeCaller
 from pipelines.progress import Tally
@@ -40,7 +40,6 @@ class RunPlan:
     gate: bool
     judge: Any
     tally: Any
-    known: Any
     in_flight: int
 
 
@@ -71,7 +70,8 @@ class ReadAndScreen:
 
     def __init__(self, plan: RunPlan) -> None:
         self._plan = plan
-        self._known = ray.get(plan.known)
+        with Store.open(plan.store_url, read_only=True) as store:
+            self._known = store.known_hashes(plan.judge_version)
 
     def __call__(self, batch: Batch) -> Iterator[Batch]:
         section: Section = pickle.loads(batch["section"][0])

@@ -1,0 +1,32 @@
+"""Ray talks on stderr while it works; a command's output is for what the user asked, so only warnings get through."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+
+def _is_warning(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING
+
+
+def hush_ray() -> None:
+    """Keep Ray's chatter off the terminal; call it before Ray starts. EXCAM_RAY_LOGS=1 lets everything through.
+
+    Ray Data and Ray Serve go on writing to their log files: only handlers that write to a stream are told to be quiet.
+    Serve sets its logger up anew whenever it pleases, so there a filter on the logger does what a level would not.
+    Ray Data starts every stage with arguments that Ray's core then calls an error, at every run and without harm; the
+    core knows levels only.
+    """
+    if os.environ.get("EXCAM_RAY_LOGS"):
+        return
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    serve = logging.getLogger("ray.serve")
+    if _is_warning not in serve.filters:
+        serve.addFilter(_is_warning)
+    import ray.data  # noqa: F401 - sets its handlers up
+
+    logging.getLogger("ray.data._internal.progress").setLevel(logging.ERROR)
+    for handler in logging.getLogger("ray.data").handlers:
+        if isinstance(handler, logging.StreamHandler) and not isinstance(handler, logging.FileHandler):
+            handler.setLevel(logging.WARNING)
