@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from excam.store.dead_letters import CONFLICT, dead_letter_id
     from excam.store.lease import Lease, LeaseLostError
     from excam.store.ledger import DONE, LedgerUnit
+    from excam.store.offsets import OffsetMovedError, OffsetRange
     from excam.store.store import Store
     from excam.store.url import DEFAULT_URL, StoreUrl
 
@@ -24,6 +25,8 @@ _HOMES = {
     "Lease": "lease",
     "LeaseLostError": "lease",
     "LedgerUnit": "ledger",
+    "OffsetMovedError": "offsets",
+    "OffsetRange": "offsets",
     "Store": "store",
     "StoreUrl": "url",
     "dead_letter_id": "dead_letters",
@@ -37,6 +40,8 @@ __all__ = [
     "Lease",
     "LeaseLostError",
     "LedgerUnit",
+    "OffsetMovedError",
+    "OffsetRange",
     "Store",
     "StoreUrl",
     "dead_letter_id",

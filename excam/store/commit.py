@@ -4,7 +4,8 @@
 2. Pairs are looked up by id. Unknown ones are stored, with their text once per content hash. Known ones with the same
    text change nothing. A known id with *another* text is a conflict: the newcomer becomes a dead letter.
 3. Verdicts that this judge has not given yet are stored, with one row an error.
-4. Dead letters are merged, those whose record now has a verdict are marked as resolved, and the ledger moves on.
+4. Dead letters are merged, those whose record now has a verdict are marked as resolved, and the ledger moves on; a
+   topic's offsets must begin where it stands.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
+from excam.fault_point import fault_point
 from excam.outcome import OUTCOME
 from excam.store.connection import transact
 from excam.store.dead_letters import DEAD_ID, merge_dead_letters
 from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY
 from excam.store.lease import Lease
 from excam.store.ledger import LedgerUnit, write_ledger
+from excam.store.offsets import OffsetRange, write_ranges
 from excam.store.url import quote
 
 
@@ -43,6 +46,7 @@ def commit(
     judge_version: str,
     staged: Sequence[str | pa.Table],
     units: Sequence[LedgerUnit],
+    ranges: Sequence[OffsetRange] = (),
 ) -> Committed:
     """Store one micro-batch, all of it or nothing; a lost race is tried again from a fresh read."""
     _load_batch(connection, staged, judge_version)
@@ -52,6 +56,8 @@ def commit(
         _classify(connection, judge_version)
         committed = _write(connection, run_id, judge_version)
         write_ledger(connection, run_id, judge_version, units)
+        write_ranges(connection, run_id, judge_version, ranges)
+        fault_point("commit-written")
         return committed
 
     try:

@@ -86,6 +86,16 @@ MIGRATIONS: tuple[Migration, ...] = (
             for table, rows in _IN_CATALOGUE.items()
         ],
     ),
+    Migration(
+        3,
+        [
+            """CREATE TABLE lake.stream_ranges (
+                source VARCHAR, part BIGINT, judge_version VARCHAR, first_offset BIGINT, next_offset BIGINT,
+                kind VARCHAR, messages BIGINT, empty BIGINT, records BIGINT, skipped BIGINT, run_id VARCHAR,
+                first_at TIMESTAMPTZ, last_at TIMESTAMPTZ)"""
+        ],
+    ),
+    Migration(4, ["CALL lake.set_option('data_inlining_row_limit', 1000, table_name => 'stream_ranges')"]),
 )
 SCHEMA_VERSION = MIGRATIONS[-1].version
 

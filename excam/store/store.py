@@ -15,12 +15,13 @@ import pyarrow as pa
 
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
-from excam.store import dead_letters, ledger, runs, seen
+from excam.store import dead_letters, ledger, offsets, runs, seen
 from excam.store.commit import Committed, commit
 from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, Size, compact, store_size
 from excam.store.connection import attempt, connect
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
+from excam.store.offsets import OffsetRange
 from excam.store.schema import MIGRATIONS, Migration, migrate_step, refuse_newer, stored_version
 from excam.store.snapshot import write_snapshot
 from excam.store.url import StoreUrl
@@ -120,10 +121,11 @@ class Store:
         judge_version: str,
         staged: Sequence[str | pa.Table],
         units: Sequence[LedgerUnit],
+        ranges: Sequence[OffsetRange] = (),
     ) -> Committed:
         """Store staged outcomes (Parquet files or Arrow tables) and their place in the source in one transaction."""
         with self._connection.cursor() as connection:
-            return commit(connection, lease, run_id, judge_version, staged, units)
+            return commit(connection, lease, run_id, judge_version, staged, units, ranges)
 
     def resolve_dead_letters(self, lease: Lease, dead_ids: Sequence[str], resolved_by: str) -> int:
         with self._connection.cursor() as connection:
@@ -155,6 +157,13 @@ class Store:
 
     def ledger_sources(self, judge_version: str) -> pa.Table:
         return self.query(ledger.ledger_sources, judge_version)
+
+    def positions(self, source: str, judge_version: str) -> dict[int, int]:
+        """Where each partition of a topic goes on for this judge."""
+        return self.query(offsets.stored_positions, source, judge_version)
+
+    def ranges(self, judge_version: str | None = None) -> pa.Table:
+        return self.query(offsets.stored_ranges, judge_version)
 
     def known_hashes(self, judge_version: str) -> npt.NDArray[np.uint64]:
         return self.query(seen.known_hashes, judge_version)

@@ -1,0 +1,237 @@
+"""A real Apache Kafka for tests: KRaft brokers on loopback from the published jars, fetched once by Maven and cached.
+
+One broker serves most tests; three serve those that kill one. Nothing outlives the test session.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import KafkaException, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from excam.models.cache import cache_root
+
+POM = Path(__file__).with_name("kafka_server") / "pom.xml"
+START_SECONDS = 60.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def kafka_jars() -> Path:
+    """The folder with Kafka's jars; fetched by Maven when this pom was never fetched before."""
+    for command, package in (("java", "openjdk-17-jre-headless"), ("mvn", "maven")):
+        if shutil.which(command) is None:
+            raise RuntimeError(f"tests with Kafka need {command}; install it with: apt-get install -y {package}")
+    cache = cache_root() / "kafka"
+    folder = cache / hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
+    if not folder.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        making = Path(tempfile.mkdtemp(dir=cache))
+        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={making}"]
+        subprocess.run(command, check=True, cwd=making)
+        making.chmod(0o755)
+        os.replace(making, folder)
+    return folder
+
+
+@dataclass
+class Broker:
+    """One node, broker and controller at once; it can be killed and started again on the same port and data."""
+
+    number: int
+    port: int
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self, heap: str = "256m") -> None:
+        # The serial collector and no second compiler: less speed, and far less of the machine's two cores at the start.
+        options = [f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+        quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                ["java", *options, quiet, "-cp", f"{kafka_jars()}/*", "kafka.Kafka", "server.properties"],
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+            )
+
+    def kill(self) -> None:
+        """As a power cut would: no goodbye to anybody."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def pause(self) -> None:
+        """The machine hangs: connections stay open and nothing answers."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
+
+
+@dataclass
+class Kafka:
+    """A running cluster and the few things tests do with it."""
+
+    brokers: list[Broker]
+    client: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(f"127.0.0.1:{broker.port}" for broker in self.brokers)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        # Loopback needs no patience between attempts.
+        quick = {"reconnect.backoff.ms": 20, "reconnect.backoff.max.ms": 200, "log_level": 2}
+        return {"bootstrap.servers": self.bootstrap} | quick | self.client
+
+    def admin(self) -> AdminClient:
+        return AdminClient(self.config)
+
+    def topic(self, partitions: int = 1, config: Mapping[str, str] | None = None, name: str = "") -> str:
+        """A new topic with a name of its own, replicated to every broker."""
+        name = name or f"logs-{secrets.token_hex(4)}"
+        new = NewTopic(name, partitions, len(self.brokers), config=dict(config or {}))
+        admin = self.admin()
+        admin.create_topics([new])[name].result(30)
+        return name
+
+    def produce(
+        self,
+        topic: str,
+        values: Sequence[bytes | str | None],
+        *,
+        partition: Callable[[int], int] = lambda number: 0,
+        **config: Any,
+    ) -> None:
+        """Write values, each to the partition named for its number; keyword arguments set librdkafka's options."""
+        options = {name.replace("_", "."): value for name, value in config.items()}
+        producer = Producer(self.config | {"message.max.bytes": 10_000_000, "linger.ms": 5} | options)
+        for number, value in enumerate(values):
+            while True:
+                try:
+                    producer.produce(topic, value, partition=partition(number))
+                    break
+                except BufferError:
+                    producer.poll(0.05)
+        assert producer.flush(30) == 0
+
+    def transaction(self, topic: str, values: Sequence[bytes | str], *, commit: bool) -> None:
+        """One transaction on partition 0, committed or aborted."""
+        producer = Producer(self.config | {"transactional.id": secrets.token_hex(6)})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        for value in values:
+            producer.produce(topic, value, partition=0)
+        producer.flush(30)
+        producer.commit_transaction(30) if commit else producer.abort_transaction(30)
+
+
+@contextmanager
+def running_kafka(
+    brokers: int = 1,
+    *,
+    extra: Mapping[str, str] | None = None,
+    format_arguments: Sequence[str] = (),
+    client: Mapping[str, Any] | None = None,
+    listener: str = "PLAINTEXT",
+) -> Iterator[Kafka]:
+    """Format and start a cluster in a temporary folder, and leave nothing behind."""
+    home = Path(tempfile.mkdtemp(prefix="excam-kafka-"))
+    cluster_id = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
+    controllers = [free_port() for _ in range(brokers)]
+    voters = ",".join(f"{number + 1}@127.0.0.1:{port}" for number, port in enumerate(controllers))
+    nodes = []
+    try:
+        for index in range(brokers):
+            node = Broker(index + 1, free_port(), home / f"broker-{index + 1}")
+            node.folder.mkdir()
+            settings = _settings(node, controllers[index], voters, brokers, listener) | dict(extra or {})
+            lines = "".join(f"{name}={value}\n" for name, value in settings.items())
+            (node.folder / "server.properties").write_text(lines)
+            nodes.append(node)
+        formats = [
+            subprocess.Popen(
+                ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{kafka_jars()}/*", "kafka.tools.StorageTool", "format"]
+                + ["-t", cluster_id, "-c", "server.properties", *format_arguments],
+                cwd=node.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for node in nodes
+        ]
+        assert all(process.wait() == 0 for process in formats), "the storage of a broker could not be formatted"
+        for node in nodes:
+            node.start()
+        kafka = Kafka(nodes, dict(client or {}))
+        _wait_until_ready(kafka)
+        yield kafka
+    finally:
+        for node in nodes:
+            if node.process is not None and node.process.poll() is None:
+                node.kill()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _settings(node: Broker, controller: int, voters: str, brokers: int, listener: str) -> dict[str, str]:
+    copies = str(min(brokers, 3))
+    return {
+        "process.roles": "broker,controller",
+        "node.id": str(node.number),
+        "controller.quorum.voters": voters,
+        "listeners": f"{listener}://127.0.0.1:{node.port},CONTROLLER://127.0.0.1:{controller}",
+        "advertised.listeners": f"{listener}://127.0.0.1:{node.port}",
+        "inter.broker.listener.name": listener,
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": f"CONTROLLER:PLAINTEXT,{listener}:{listener}",
+        "log.dirs": str(node.folder / "data"),
+        "offsets.topic.replication.factor": copies,
+        "offsets.topic.num.partitions": "1",
+        "transaction.state.log.replication.factor": copies,
+        "transaction.state.log.num.partitions": "1",
+        "transaction.state.log.min.isr": "1",
+        "min.insync.replicas": "1",
+        "group.initial.rebalance.delay.ms": "0",
+        "message.max.bytes": "10000000",
+        "replica.fetch.max.bytes": "10000000",
+        "log.retention.check.interval.ms": "500",
+        "auto.create.topics.enable": "false",
+    }
+
+
+def _wait_until_ready(kafka: Kafka) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    admin = kafka.admin()
+    while True:
+        try:
+            if len(admin.list_topics(timeout=2).brokers) == len(kafka.brokers):
+                return
+        except KafkaException:
+            pass
+        dead = [broker for broker in kafka.brokers if broker.process is None or broker.process.poll() is not None]
+        if dead or time.monotonic() > deadline:
+            logs = "\n".join((broker.folder / "log").read_text()[-1500:] for broker in kafka.brokers)
+            raise RuntimeError(f"Kafka did not start:\n{logs}")
+        time.sleep(0.1)
