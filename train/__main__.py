@@ -25,6 +25,7 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m train", description=__doc__)
     options.add_argument("--tokens", type=Path, required=True, help="training examples, from train.tokenise")
     options.add_argument("--dev", type=Path, required=True, help="dev examples, from train.tokenise")
+    options.add_argument("--test", type=Path, help="test examples: decided once, at the end, for the record")
     options.add_argument("--model", type=Path, required=True, help="folder of the base model")
     options.add_argument("--base", help="name of the base model, for the adapter's configuration")
     options.add_argument("--out", type=Path, required=True)
@@ -69,11 +70,15 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
     rank = min(recipe.ship_rank or recipe.rank, recipe.rank)
     result["bytes"] = adapter.save(network, asked.out / "adapter", base=base, rank=rank)
     if rank < recipe.rank and not trainer.place.shrunk:
-        result["dev_full_rank"] = _dev(network, dev, recipe, device)
+        full = decide(network, dev, range(len(dev)), recipe.batch_tokens, device)
+        result["dev_full_rank"] = figures(full, dev)
         lora.shrink(network, rank)
     _write(asked.out, result)
-    result["dev"] = _dev(network, dev, recipe, device)
-    _write(asked.out, result)
+    for name, examples in [("dev", dev)] + ([("test", Examples.load(asked.test))] if asked.test else []):
+        decided = decide(network, examples, range(len(examples)), recipe.batch_tokens, device)
+        decided.save(asked.out / f"{name}-decisions.npz")
+        result[name] = figures(decided, examples)
+        _write(asked.out, result)
     if asked.reports:
         from excam.models import load_tokenizer
 
@@ -85,10 +90,6 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
         result["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
     _write(asked.out, result)
     print(json.dumps(result | {"done": True}), flush=True)
-
-
-def _dev(network: Any, dev: Examples, recipe: Recipe, device: torch.device) -> dict[str, float]:
-    return figures(decide(network, dev, range(len(dev)), recipe.batch_tokens, device), dev)
 
 
 def _write(out: Path, result: dict[str, Any]) -> None:

@@ -69,8 +69,8 @@ def write_reports(
         "free_failures": sum(not isinstance(parse_report(text), ErrorReport) for text in free_texts),
         "failures": sum(not (isinstance(one, ErrorReport) and one.status is Status.ERROR) for one in parsed),
         "samples": [
-            {"prompt": tokenizer.decode(prompt), "free": a, "from_error": b}
-            for prompt, a, b in zip(prompts, free_texts, forced_texts, strict=True)
+            {"index": index, "prompt": tokenizer.decode(prompt), "free": a, "from_error": b}
+            for index, prompt, a, b in zip(chosen, prompts, free_texts, forced_texts, strict=True)
         ],
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,14 @@ class Decisions:
     def probabilities(self) -> NDArray[np.float64]:
         shifted = np.exp(self.logits.astype(np.float64) - self.logits.max(1, keepdims=True))
         return np.asarray(shifted / shifted.sum(1, keepdims=True))
+
+    def save(self, path: Path) -> None:
+        np.savez_compressed(path, index=self.index, logits=self.logits)
+
+    @classmethod
+    def load(cls, path: Path) -> Decisions:
+        with np.load(path, allow_pickle=False) as stored:
+            return cls(stored["index"], stored["logits"])
 
 
 def scaled_accuracy(says_error: NDArray[np.bool_], is_error: NDArray[np.bool_]) -> float:
@@ -41,14 +50,20 @@ def auc(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
 
 
 def figures(decided: Decisions, examples: Examples) -> dict[str, float]:
-    """Every figure by name; ``scaled_accuracy`` is over hard errors and their twins, as the target is stated."""
+    """Every figure by name; ``scaled_accuracy`` is over hard errors and their twins, every source counted alike."""
     label, index = examples.label[decided.index], decided.index
     probability = decided.probabilities
     choice = probability.argmax(1)
     says, cultural = choice == ERROR, label != NOT_APPLICABLE
     hard = cultural & examples.hard[index]
+    source = examples.source[index]
+    each = [
+        scaled_accuracy(says[here], label[here] == ERROR)
+        for here in (hard & (source == one) for one in np.unique(source[hard]))
+    ]
     found = {
-        "scaled_accuracy": scaled_accuracy(says[hard], label[hard] == ERROR),
+        "scaled_accuracy": float(np.nanmean(each)) if each else float("nan"),
+        "scaled_accuracy_pooled": scaled_accuracy(says[hard], label[hard] == ERROR),
         "scaled_accuracy_all": scaled_accuracy(says[cultural], label[cultural] == ERROR),
         "auc": auc(probability[cultural, ERROR], label[cultural] == ERROR),
         "twins_in_order": _in_order(decided, examples),
@@ -56,10 +71,10 @@ def figures(decided: Decisions, examples: Examples) -> dict[str, float]:
         "missed_as_ordinary": float((choice[cultural] == NOT_APPLICABLE).mean()) if cultural.any() else float("nan"),
         "error_rate_said": float(says[cultural].mean()) if cultural.any() else float("nan"),
     }
-    for number, source in enumerate(examples.sources):
-        here = cultural & (examples.source[index] == number)
+    for number, name in enumerate(examples.sources):
+        here = cultural & (source == number)
         if here.any():
-            found[f"scaled_accuracy.{source}"] = scaled_accuracy(says[here], label[here] == ERROR)
+            found[f"scaled_accuracy.{name}"] = scaled_accuracy(says[here], label[here] == ERROR)
     return found
 
 

@@ -67,7 +67,7 @@ class Trainer:
         watched = sample(self.dev_set, self.run.dev_sample)
         next_figures, last = self.run.figures_every, {}
         self._say(step=self.place.step, steps=self.steps, examples=len(self.train_set))
-        tokens, since, spoken = 0, time.monotonic(), self.place.step
+        tokens, seen, since, spoken = 0, 0, time.monotonic(), self.place.step
         for where, batch in self._ready():
             progress = self.clock.progress(self.place.step)
             if progress >= 1 or until(self.place.step):
@@ -75,16 +75,18 @@ class Trainer:
             if progress >= next_figures and self.run.rank == 0:
                 last = self._figures(watched, progress)
                 next_figures = progress + self.run.figures_every
-                tokens, since, spoken = 0, time.monotonic(), self.place.step
+                tokens, seen, since, spoken = 0, 0, time.monotonic(), self.place.step
             self._maybe_shrink(progress, watched)
             parts, finite = self._step(batch, progress)
             self.place.epoch, self.place.batch = where
             tokens += self.recipe.batch_tokens
+            seen += len(batch.label)
             if not finite:
                 self.place.skipped += 1
             self._average(progress)
             if self.place.step - spoken >= self.run.say_every:
-                speed = tokens / (time.monotonic() - since)
+                passed = time.monotonic() - since
+                speed = tokens / passed
                 numbers = {name: round(part.item(), 4) for name, part in parts.items()}
                 mfu = speed * flops_per_token(self.model) / H200_BF16_FLOPS
                 self._say(
@@ -94,10 +96,11 @@ class Trainer:
                     **numbers,
                     learning_rate=self.optimizer.param_groups[0]["lr"],
                     tokens_per_second=round(speed),
+                    pairs_per_second=round(seen / passed),
                     mfu=round(mfu, 3),
                     skipped=self.place.skipped,
                 )
-                tokens, since, spoken = 0, time.monotonic(), self.place.step
+                tokens, seen, since, spoken = 0, 0, time.monotonic(), self.place.step
             if self.place.step % self.run.save_every == 0:
                 self.save()
         if self.mean and self.clock.progress(self.place.step) >= 1:

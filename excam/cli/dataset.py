@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,19 +24,23 @@ def dataset() -> None:
 
 @dataset.command()
 @click.option(
-    "--sources", type=FOLDER, default=Path("../shared/datasets"), show_default=True, help="One folder a source."
+    "--sources", type=FOLDER, required=True, help="One folder a source; docs/dataset-sources.md says how to get them."
 )
 @click.option("--out", type=FOLDER, required=True, help="Where train, dev and test, the card and build.json go.")
 @click.option("--profile", type=click.Choice(["full", "paper"]), default="full", show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--wordings", type=click.IntRange(1), default=1, show_default=True, help="Ways to put each twin of train."
+)
 @click.option("--soft", type=FILE, multiple=True, help="Soft errors that `excam dataset soft` wrote; may be repeated.")
-def build(sources: Path, out: Path, profile: str, seed: int, soft: tuple[Path, ...]) -> None:
+def build(sources: Path, out: Path, profile: str, seed: int, wordings: int, soft: tuple[Path, ...]) -> None:
     """Build the dataset from the sources that are at hand, and name those that are not."""
     from excam.dataset.build import build as run
+    from excam.dataset.profile import PROFILES
     from excam.dataset.soft_file import read_soft
 
     rows = [row for path in soft for row in read_soft(path)]
-    account = run(sources, out, profile, seed, rows).account
+    account = run(sources, out, replace(PROFILES[profile], wordings=wordings), seed, rows).account
     for name in account.gathered.missing:
         click.echo(f"missing: {name}. {account.sources[name].get_it}", err=True)
     for (split,), count in sorted(account.tally.by("split").items()):
@@ -70,7 +75,7 @@ def leak(folder: Path) -> None:
 
 
 @dataset.command()
-@click.option("--sources", type=FOLDER, default=Path("../shared/datasets"), show_default=True)
+@click.option("--sources", type=FOLDER, required=True, help="One folder a source.")
 @click.option("--out", type=FOLDER, required=True, help="Folder of results; a run that was stopped goes on.")
 @click.option("--endpoint", help="An OpenAI-compatible server, up to and with /v1.")
 @click.option(

@@ -8,6 +8,7 @@ often as it is reached.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,6 +71,18 @@ def usable(item: Item) -> list[str]:
             seen.add(key)
             found.append(wrong)
     return found
+
+
+def draw(items: Sequence[Item], seed: int, rounds: int, most: int) -> list[Choice]:
+    """At most ``rounds`` wrong answers for each item at random, ``most`` in all: how often an answer is right is kept.
+
+    For what people say of themselves. That most replies are not ironic, or that few call their life very bad, is part
+    of what a judge of them must know; an error there is a claim that the share of each answer makes unlikely.
+    """
+    order = sorted(items, key=lambda item: fingerprint(seed, "choose", item.item_id))
+    wrongs = {item.item_id: shuffled(usable(item), seed, "wrong", item.item_id) for item in order}
+    turns = ((item, turn) for turn in range(rounds) for item in order if turn < len(wrongs[item.item_id]))
+    return [Choice(item, wrongs[item.item_id][turn]) for item, turn in itertools.islice(turns, most)]
 
 
 def choose(items: Sequence[Item], seed: int, rounds: int, most: int, repeats: int = 1) -> list[Choice]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from excam.dataset.balance import choose, usable
+from excam.dataset.balance import choose, draw, usable
 from excam.dataset.draw import Deck, shuffled
 from excam.dataset.hard import HardErrors, tasks_of
 from excam.dataset.item import Item, Task
@@ -39,11 +40,14 @@ def _hard(maker: HardErrors, items: Sequence[Item], split: Split, profile: Profi
     tasks = tasks_of(able[0])
     appetite = profile.of(able[0].source)
     most = round(appetite.twins * SHARES[split] / len(tasks))
-    for choice in sorted(
-        choose(able, seed, appetite.rounds, most, appetite.repeats),
-        key=lambda choice: (choice.item.item_id, choice.wrong, choice.turn),
-    ):
-        yield from maker.twins(choice)
+    if appetite.natural:
+        chosen = draw(able, seed, appetite.rounds, most)
+    else:
+        chosen = choose(able, seed, appetite.rounds, most, appetite.repeats)
+    chosen.sort(key=lambda choice: (choice.item.item_id, choice.wrong, choice.turn))
+    for wording in range(profile.wordings if split is Split.TRAIN else 1):
+        for choice in chosen:
+            yield from maker.twins(replace(choice, turn=choice.turn + wording * appetite.repeats))
 
 
 def _ordinary(maker: HardErrors, items: Sequence[Item], split: Split, profile: Profile, seed: int) -> Iterator[Sample]:

@@ -10,12 +10,14 @@ class Appetite:
     """What one source may give to a split of ``full`` size: wrong answers per item, repetitions, twins in all.
 
     ``repeats`` above 1 lets a rare right answer (an ironic text among many plain ones) stand again in another wording,
-    so that balance costs less data.
+    so that balance costs less data. ``natural`` draws wrong answers at random instead: opinions and irony are
+    judged by how common they are, a fact of a culture is not.
     """
 
     rounds: int = 3
     repeats: int = 1
     twins: int = 32_000
+    natural: bool = False
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Profile:
     """A named way to build.
 
     ``samples`` bounds the samples of a source before soft errors are made, ``ordinary`` the items of a source that are
-    not about culture, and ``chores`` the tasks of each family made here.
+    not about culture, ``chores`` the tasks of each family made here, and ``wordings`` in how many ways each twin of
+    train is put: an epoch over other words teaches more than the same words again.
     """
 
     name: str
@@ -32,21 +35,30 @@ class Profile:
     usual: Appetite = field(default_factory=Appetite)
     ordinary: int = 4_000
     chores: int = 14
+    wordings: int = 1
 
     def of(self, source: str) -> Appetite:
         return self.appetite.get(source, self.usual)
 
 
 PROFILES = {
-    "paper": Profile("paper", samples=5_000, usual=Appetite(rounds=1), ordinary=1_500, chores=4),
+    "paper": Profile(
+        "paper",
+        samples=5_000,
+        appetite=dict.fromkeys(("globalopinionqa", "epic"), Appetite(rounds=1, natural=True)),
+        usual=Appetite(rounds=1),
+        ordinary=1_500,
+        chores=4,
+    ),
     "full": Profile(
         "full",
         samples=None,
         appetite={
             "exams": Appetite(rounds=2, twins=16_000),
             "include": Appetite(rounds=2, twins=16_000),
-            "globalopinionqa": Appetite(rounds=2, repeats=2, twins=12_000),
-            "epic": Appetite(rounds=2, repeats=2),
+            "globalopinionqa": Appetite(rounds=2, twins=14_000, natural=True),
+            "epic": Appetite(rounds=1, natural=True),
+            "blend": Appetite(rounds=6, twins=48_000),
             "normad": Appetite(rounds=2, repeats=2),
         },
     ),
