@@ -57,7 +57,9 @@ class JudgeEngine:
         from vllm.v1.engine.async_llm import AsyncLLM
 
         self.card = judge.card
-        self._settings = judge.settings
+        self._full = judge.settings.full
+        self._threshold = judge.threshold
+        self._calibration = judge.calibration
         self._requests = Requests(judge)
         self._tokens = self._requests.tokens
         self._lora = LoRARequest(judge.card.adapter, 1, str(judge.lora_path)) if judge.lora_path else None
@@ -70,16 +72,23 @@ class JudgeEngine:
 
     async def judge(self, instruction: str, output: str) -> Judgement | JudgeFailure:
         """Judge one pair. What a text does wrong comes back as a failure value; only a dying engine raises."""
-        prompt = self._requests.renderer.render(instruction, output)
-        decision = await self._free_decision(prompt) if self.card.tuned else None
-        if decision is None:
-            decision = await self._forced_decision(prompt)
-        if self._settings.full:
+        prompt = self.render(instruction, output)
+        decision = await self.decide(prompt)
+        if self._full:
             in_error = decision.forced or decision.choice is Status.ERROR
         else:
-            in_error = decision.p_error >= self._settings.threshold
+            in_error = self._p_error(decision) >= self._threshold
         judged = await self._report(prompt, decision) if in_error else self._clean(decision)
         return replace(judged, truncated=prompt.truncated) if isinstance(judged, Judgement) else judged
+
+    async def decide(self, prompt: Prompt) -> Decision:
+        """How the report of a rendered pair begins, with raw probabilities."""
+        free = await self._free_decision(prompt) if self.card.tuned else None
+        return free or await self._forced_decision(prompt)
+
+    def render(self, instruction: str, output: str) -> Prompt:
+        """The prompt of a pair, as this judge is asked."""
+        return self._requests.renderer.render(instruction, output)
 
     async def check_health(self) -> None:
         """Raise when the engine is dead, so that Ray Serve replaces this replica."""
@@ -110,6 +119,10 @@ class JudgeEngine:
         answer = await self._ask([*prompt.token_ids, *self._tokens.opening], self._requests.decide_forced)
         return Decision(0.0, self._by_status(answer, 0), True)
 
+    def _p_error(self, decision: Decision) -> float:
+        """P(error) as thresholds and stores see it: calibrated where the adapter says how."""
+        return self._calibration(decision.p_error) if self._calibration else decision.p_error
+
     def _by_status(self, answer: Any, depth: int) -> dict[Status, float]:
         return {status: answer.logprobs[depth][token].logprob for status, token in self._tokens.by_status.items()}
 
@@ -121,7 +134,7 @@ class JudgeEngine:
         else:
             logprob = decision.opening_logprob + decision.by_status[decision.clean_choice]
             p_report = sequence_probability(logprob, self._tokens.longest_clean)
-        return Judgement.of(report, decision.p_error, p_report, guided=decision.forced)
+        return Judgement.of(report, self._p_error(decision), p_report, guided=decision.forced)
 
     async def _report(self, prompt: Prompt, decision: Decision) -> Judgement | JudgeFailure:
         """The whole report: freely, going on from what is written; under the grammar where that cannot be parsed."""
@@ -135,10 +148,10 @@ class JudgeEngine:
             if isinstance(report, ErrorReport) and report.status is Status.ERROR:
                 tokens = len(begun) + len(answer.token_ids)
                 p_report = sequence_probability(logprob + answer.cumulative_logprob, tokens)
-                return Judgement.of(report, decision.p_error, p_report)
+                return Judgement.of(report, self._p_error(decision), p_report)
         answer = await self._ask(prompt.token_ids, self._requests.write_guided)
         report = parse_report(answer.text)
         if not isinstance(report, ErrorReport):
             return JudgeFailure("unparsable_report", f"{report.kind}: {report.message}; the judge wrote: {report.text}")
         p_report = sequence_probability(answer.cumulative_logprob, len(answer.token_ids))
-        return Judgement.of(report, decision.p_error, p_report, guided=True)
+        return Judgement.of(report, self._p_error(decision), p_report, guided=True)

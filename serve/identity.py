@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from excam.calibration import Calibration
 from excam.judge_card import JudgeCard
 from excam.models import Adapter, BaseModel, bundled_adapter, merge, resolve, resolve_adapter
 from excam.models.sources import Progress, quiet
@@ -12,14 +13,21 @@ from excam.prompt import PROMPT_SHA256
 from serve.settings import JudgeSettings
 
 REPORT_FORM = "errors-list/1"
+UNCALIBRATED_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge ready to be started: its card, its settings and the folders its engine loads."""
+    """A judge ready to be started: its card, its settings and the folders its engine loads.
+
+    ``threshold`` is the one in force: the user's, else the adapter's own, else a half. ``calibration`` is none where
+    the adapter brings none or raw probabilities were asked for.
+    """
 
     card: JudgeCard
     settings: JudgeSettings
+    threshold: float
+    calibration: Calibration | None
     model_path: Path
     lora_path: Path | None = None
     lora_rank: int | None = None
@@ -34,6 +42,7 @@ def has_gpu() -> bool:
 
 def judge_card(settings: JudgeSettings, base: BaseModel, adapter: Adapter | None) -> JudgeCard:
     """The identity of a judge: everything that can change what it says of a text."""
+    calibration = _calibration(settings, adapter)
     return JudgeCard(
         base=base.name,
         base_sha256=base.sha256,
@@ -43,7 +52,8 @@ def judge_card(settings: JudgeSettings, base: BaseModel, adapter: Adapter | None
         decoding={
             "temperature": 0.0,
             "full": settings.full,
-            "threshold": None if settings.full else settings.threshold,
+            "threshold": None if settings.full else _threshold(settings, calibration),
+            **({"calibration": calibration.sha256} if calibration else {}),
             "max_prompt_tokens": settings.max_prompt_tokens,
             "max_report_tokens": settings.max_report_tokens,
             "opening": "free" if adapter else "forced",
@@ -56,12 +66,23 @@ def prepare(settings: JudgeSettings, progress: Progress = quiet) -> Judge:
     """Find, check and if need be fetch and convert the weights; done again it finds everything in the cache."""
     base = resolve(settings.base, progress=progress)
     adapter = _adapter(settings, base)
-    card = judge_card(settings, base, adapter)
+    calibration = _calibration(settings, adapter)
+    known = (judge_card(settings, base, adapter), settings, _threshold(settings, calibration), calibration)
     if adapter is None:
-        return Judge(card, settings, base.path)
+        return Judge(*known, base.path)
     if has_gpu():
-        return Judge(card, settings, base.path, adapter.path, adapter.rank)
-    return Judge(card, settings, merge(base, adapter))
+        return Judge(*known, base.path, adapter.path, adapter.rank)
+    return Judge(*known, merge(base, adapter))
+
+
+def _calibration(settings: JudgeSettings, adapter: Adapter | None) -> Calibration | None:
+    return adapter.card.calibration if adapter and settings.calibration == "auto" else None
+
+
+def _threshold(settings: JudgeSettings, calibration: Calibration | None) -> float:
+    if settings.threshold != "auto":
+        return settings.threshold
+    return calibration.threshold if calibration else UNCALIBRATED_THRESHOLD
 
 
 def _adapter(settings: JudgeSettings, base: BaseModel) -> Adapter | None:

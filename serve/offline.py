@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import itertools
 import math
@@ -34,8 +35,8 @@ def judge_rows(judge: Judge, rows: Iterable[Mapping[str, Any]], keep: Keep, *, r
     Without reports only decisions are asked for: the engine's threshold is put where hardly a probability reaches it,
     and the judge's own is applied to what comes back. With reports the judge works exactly as it is served.
     """
-    threshold = judge.settings.threshold
-    deciding = judge if reports else replace(judge, settings=judge.settings.model_copy(update={"threshold": 1.0}))
+    threshold = judge.threshold
+    deciding = judge if reports else replace(judge, threshold=1.0)
 
     async def start() -> tuple[Ask, Callable[[], None]]:
         from serve.engine import JudgeEngine
@@ -110,8 +111,10 @@ def parameters(folder: Path) -> int:
 
 
 def _run(judge: Judge, start: Callable[[], Awaitable[Any]], rows: Iterable[Mapping[str, Any]], keep: Keep) -> None:
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     os.environ.update(engine_environment(judge.settings))
     asyncio.run(_judge(start, rows, keep))
+    gc.collect()  # an engine left to the interpreter's end complains there that everything is gone
 
 
 async def _judge(start: Callable[[], Awaitable[Any]], rows: Iterable[Mapping[str, Any]], keep: Keep) -> None:

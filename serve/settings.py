@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -43,7 +43,8 @@ class JudgeSettings(_Strict):
 
     base: str
     adapter: str
-    threshold: float = Field(ge=0, le=1)
+    threshold: Literal["auto"] | Annotated[float, Field(ge=0, le=1)]
+    calibration: Literal["auto", "none"]
     full: bool
     max_prompt_tokens: int = Field(ge=256)
     max_report_tokens: int = Field(ge=32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import signal
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from excam.cli.output import print_json, print_table
 from excam.fault import UserError
 
 if TYPE_CHECKING:
+    from excam.evaluation.baselines import Baseline
     from excam.evaluation.figures import Figure, Summary
     from excam.evaluation.judged import Judged, Run
     from serve.identity import Judge
@@ -43,6 +44,7 @@ BASELINES = ("counting", "severity", "binary")
 @click.pass_context
 def evaluate(
     ctx: click.Context,
+    /,
     data: Path | None,
     split: str,
     limit: int | None,
@@ -72,8 +74,8 @@ def evaluate(
         raise UserError("nothing to judge", "name the dataset with --data and a folder with --out, or give --judged")
     else:
         settings = _settings(chosen, baseline, answer_tokens)
-        plan = {"limit": limit, "left_out": leave_one_out, "split": split, "baseline": baseline}
-        path, folder = _judge(data, out, settings, reports=reports or settings.full, **plan), out
+        plan = Plan(data, split, limit, leave_one_out, baseline, reports or settings.full)
+        path, folder = _judge(plan, out, settings), out
     table = Judged.read(path)
     summary = summarise(table)
     report = write_report(table, summary, folder, plots=plots)
@@ -92,17 +94,19 @@ def _settings(chosen: dict[str, Any], baseline: str | None, answer_tokens: int) 
     return judge_settings({**chosen, "adapter": "none", "max_report_tokens": answer_tokens})
 
 
-def _judge(
-    data: Path,
-    out: Path,
-    settings: Any,
-    *,
-    reports: bool,
-    split: str,
-    limit: int | None,
-    left_out: str | None,
-    baseline: str | None,
-) -> Path:
+@dataclass(frozen=True)
+class Plan:
+    """What to judge and how, as the command line says it."""
+
+    data: Path
+    split: str
+    limit: int | None
+    left_out: str | None
+    baseline: str | None
+    reports: bool
+
+
+def _judge(plan: Plan, out: Path, settings: Any) -> Path:
     """Judge what is not judged yet and join the parts; the path of the judged file."""
     from excam.dataset.write import sha256
     from excam.evaluation.baselines import BASELINES as PROMPTS
@@ -113,22 +117,23 @@ def _judge(
     from serve.identity import prepare
     from serve.offline import ask_baseline, baseline_card, judge_rows, parameters
 
-    table = choose(read_split(data, split), limit, left_out)
+    table = choose(read_split(plan.data, plan.split), plan.limit, plan.left_out)
+    baseline = PROMPTS[plan.baseline] if plan.baseline else None
     with _Display(table.num_rows) as display:
         judge = prepare(settings, progress=display.fetching)
-        card = baseline_card(judge, PROMPTS[baseline]) if baseline else judge.card
+        card = baseline_card(judge, baseline) if baseline else judge.card
         run = Run(
             judge=_name(judge, baseline),
             judge_version=card.judge_version,
             parameters=parameters(judge.model_path),
             tuned=card.tuned,
-            threshold=settings.threshold,
-            baseline=baseline,
-            reports=reports or baseline is not None,
-            split=split,
-            dataset_sha256=sha256(data / f"{split}.parquet"),
-            limit=limit,
-            left_out=left_out,
+            threshold=judge.threshold,
+            baseline=plan.baseline,
+            reports=plan.reports or baseline is not None,
+            split=plan.split,
+            dataset_sha256=sha256(plan.data / f"{plan.split}.parquet"),
+            limit=plan.limit,
+            left_out=plan.left_out,
             gate_version=bundled().version,
         )
         parts = Parts(out, run)
@@ -137,17 +142,15 @@ def _judge(
         display.judged(len(done))
         keep = _gated_into(parts.add, display.judged)
         if rows and baseline:
-            ask_baseline(judge, PROMPTS[baseline], rows, keep)
+            ask_baseline(judge, baseline, rows, keep)
         elif rows:
-            judge_rows(judge, rows, keep, reports=reports)
+            judge_rows(judge, rows, keep, reports=plan.reports)
         return parts.join(table["sample_id"].to_pylist())
 
 
-def _name(judge: Judge, baseline: str | None) -> str:
-    from excam.evaluation.baselines import BASELINES as PROMPTS
-
+def _name(judge: Judge, baseline: Baseline | None) -> str:
     if baseline:
-        return f"{judge.card.base} {PROMPTS[baseline].short}"
+        return f"{judge.card.base} {baseline.short}"
     return f"{judge.card.base} + {judge.card.adapter}" if judge.card.adapter else f"{judge.card.base} untuned"
 
 

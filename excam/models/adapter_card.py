@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel as Model
 from pydantic import ConfigDict, Field, ValidationError
 
+from excam.calibration import Calibration
 from excam.fault import UserError
 
 CARD, CONFIG, WEIGHTS = "adapter.yaml", "adapter_config.json", "adapter_model.safetensors"
@@ -39,7 +40,8 @@ class Card(Model):
     created: datetime
     dataset: str = Field(description="identity of the training data")
     metrics: dict[str, float] = Field(default_factory=dict, description="figures on the dev split")
-    calibration: dict[str, Any] | None = Field(default=None, description="how P(error) is calibrated")
+    calibration: Calibration | None = Field(default=None, description="how P(error) is calibrated, and the threshold")
+    note: str | None = Field(default=None, description="what a user must know before relying on it")
     sha256: str = Field(pattern=_SHA256, description="of adapter_model.safetensors")
     config_sha256: str = Field(pattern=_SHA256, description="of adapter_config.json, which scales the weights")
 

@@ -11,12 +11,12 @@ import re
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import yaml
 from pydantic import BaseModel as Model
 from pydantic import ConfigDict
 
+from excam.calibration import Calibration
 from excam.fault import UserError
 from excam.models.adapter_card import CARD, CONFIG, WEIGHTS, BaseReference, Card, read_card, read_config, require_files
 from excam.models.base import BaseModel
@@ -89,6 +89,15 @@ def bundled_adapter(base: BaseModel, cache: Path | None = None) -> Adapter | Non
     return _checked(max(cards)[2], cache_root(cache)) if cards else None
 
 
+def installed(cache: Path | None = None) -> list[tuple[Path, Card]]:
+    """Every adapter that a name finds, by name and version, with its card; the files are not hashed for this."""
+    return [
+        (folder, read_card(folder))
+        for name in sorted(_names(cache))
+        for _, folder in sorted(_versions(name, cache).items(), key=lambda found: _order(found[0]))
+    ]
+
+
 def write_card(
     folder: Path,
     *,
@@ -97,7 +106,8 @@ def write_card(
     base: BaseModel,
     dataset: str,
     metrics: dict[str, float] | None = None,
-    calibration: dict[str, Any] | None = None,
+    calibration: Calibration | None = None,
+    note: str | None = None,
 ) -> Adapter:
     """Give a trained adapter its card, once: a folder that has one is immutable."""
     if (folder / CARD).exists():
@@ -112,11 +122,14 @@ def write_card(
         dataset=dataset,
         metrics=metrics or {},
         calibration=calibration,
+        note=note,
         sha256=file_sha256(folder / WEIGHTS),
         config_sha256=file_sha256(folder / CONFIG),
     )
     draft = folder / f".{CARD}"
-    draft.write_text(yaml.safe_dump(card.model_dump(mode="json"), sort_keys=False, allow_unicode=True), "utf-8")
+    draft.write_text(
+        yaml.safe_dump(card.model_dump(mode="json", exclude_none=True), sort_keys=False, allow_unicode=True), "utf-8"
+    )
     draft.rename(folder / CARD)
     return Adapter(path=folder.resolve(), card=card)
 
@@ -139,7 +152,7 @@ def _checked(folder: Path, root: Path) -> Adapter:
     return Adapter(path=folder, card=card)
 
 
-def _homes(cache: Path | None) -> list[Path]:
+def homes(cache: Path | None = None) -> list[Path]:
     """Where adapters are installed, the user's own first: $EXCAM_ADAPTERS, the cache, those shipped with the code."""
     own = os.environ.get("EXCAM_ADAPTERS")
     shipped = find_spec("train")
@@ -148,13 +161,13 @@ def _homes(cache: Path | None) -> list[Path]:
 
 
 def _names(cache: Path | None) -> set[str]:
-    return {path.parent.parent.name for home in _homes(cache) for path in home.glob(f"*/*/{CARD}")}
+    return {path.parent.parent.name for home in homes(cache) for path in home.glob(f"*/*/{CARD}")}
 
 
 def _versions(name: str, cache: Path | None) -> dict[str, Path]:
     if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name):
         return {}
-    found = [path.parent for home in reversed(_homes(cache)) for path in home.glob(f"{name}/*/{CARD}")]
+    found = [path.parent for home in reversed(homes(cache)) for path in home.glob(f"{name}/*/{CARD}")]
     return {folder.name: folder.resolve() for folder in found}
 
 

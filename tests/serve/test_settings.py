@@ -12,7 +12,7 @@ from serve.settings import JudgeSettings
 
 def test_the_defaults_are_the_documented_file() -> None:
     settings = JudgeSettings.load()
-    assert (settings.base, settings.threshold, settings.full) == ("qwen2.5-coder-0.5b", 0.5, False)
+    assert (settings.base, settings.threshold, settings.full) == ("qwen2.5-coder-0.5b", "auto", False)
 
 
 def test_a_file_overrides_only_what_it_names_and_the_command_line_overrides_the_file(tmp_path: Path) -> None:

@@ -12,12 +12,16 @@ import pytest
 import yaml
 from safetensors.numpy import save_file
 
+from excam.calibration import Calibration
 from excam.fault import UserError
 from excam.models.adapters import Adapter, bundled_adapter, resolve_adapter, write_card
 from excam.models.base import BaseModel
 
 BASE = BaseModel("tiny", Path("/models/tiny"), "a" * 64, "CC0-1.0")
 OTHER = BaseModel("other", Path("/models/other"), "b" * 64, "CC0-1.0")
+CALIBRATION = Calibration(
+    method="temperature", temperature=1.3, threshold=0.4, pairs=100, ece_before=0.1, ece_after=0.05
+)
 Publish = Callable[..., Adapter]
 
 
@@ -41,13 +45,13 @@ def publish(home: Path) -> Publish:
 
 
 def test_an_adapter_is_found_by_name_version_and_path(publish: Publish, cache: Path) -> None:
-    made = publish(metrics={"scaled_accuracy": 0.5}, calibration={"temperature": 1.3})
+    made = publish(metrics={"scaled_accuracy": 0.5}, calibration=CALIBRATION)
     for way in ("judge", "judge@1.0", made.path, str(made.path)):
         found = resolve_adapter(way, cache)
         assert found == made
     assert (found.name, found.version, found.rank, found.base.name) == ("judge", "1.0", 4, "tiny")
     assert found.card.metrics == {"scaled_accuracy": 0.5}
-    assert found.card.calibration == {"temperature": 1.3}
+    assert found.card.calibration == CALIBRATION
 
 
 def test_without_a_version_the_newest_is_meant(publish: Publish, cache: Path) -> None:

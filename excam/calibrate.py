@@ -1,0 +1,93 @@
+"""Fit a judge's calibration on dev pairs, and say honestly what it gained: on pairs the fit did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from excam.calibration import (
+    Bools,
+    Calibration,
+    Floats,
+    Method,
+    fit_isotonic,
+    fit_temperature,
+    threshold_for_accuracy,
+    threshold_for_budget,
+)
+from excam.evaluation.reliability import expected_calibration_error, reliability
+from excam.fault import UserError
+
+ENOUGH_FOR_ISOTONIC = 1000
+FOLDS = 5
+
+
+def calibrate(
+    raw: ArrayLike,
+    labels: Sequence[str],
+    *,
+    groups: Sequence[str] | None = None,
+    method: Method | None = None,
+    max_false_alarms: float | None = None,
+) -> Calibration:
+    """The calibration of these raw P(error), given each pair's label (``error``, ``correct``, ``not_applicable``).
+
+    It is fitted among cultural pairs; ordinary ones only count where a false-alarm budget is kept. Pairs of one group
+    (twins) are left out together when the gain is measured.
+    """
+    p, label = np.asarray(raw, np.float64), np.asarray(labels)
+    cultural, error = label != "not_applicable", label == "error"
+    x, y = p[cultural], error[cultural]
+    if len(x) < 2 * FOLDS or y.all() or not y.any():
+        raise UserError(
+            f"{len(x)} cultural pairs with {int(y.sum())} errors cannot calibrate a judge",
+            "give a dev split with both correct and wrong pairs",
+        )
+    how: Method = method or ("isotonic" if len(x) >= ENOUGH_FOR_ISOTONIC else "temperature")
+    names = np.asarray(groups if groups is not None else np.arange(len(p)).astype(str))[cultural]
+    fitted = _fit(how, x, y)
+    calibrated = fitted.apply(x)
+    if max_false_alarms is None:
+        threshold = threshold_for_accuracy(calibrated, y)
+    else:
+        threshold = threshold_for_budget(calibrated[~y], fitted.apply(p[~cultural]), max_false_alarms)
+    return fitted.model_copy(
+        update={
+            "threshold": threshold,
+            "max_false_alarms": max_false_alarms,
+            "ece_before": expected_calibration_error(reliability(x, y)),
+            "ece_after": expected_calibration_error(reliability(_left_out(how, x, y, names), y)),
+        }
+    )
+
+
+def rates(calibration: Calibration, raw: ArrayLike, labels: Sequence[str]) -> dict[str, float]:
+    """What the threshold does on these pairs: errors found, and false alarms by kind of pair."""
+    flagged, label = calibration.apply(raw) >= calibration.threshold, np.asarray(labels)
+    kinds = {"errors_found": "error", "false_alarms": "correct", "false_alarms_ordinary": "not_applicable"}
+    return {name: float(flagged[label == kind].mean()) for name, kind in kinds.items() if (label == kind).any()}
+
+
+def _fit(how: Method, x: Floats, y: Bools) -> Calibration:
+    return Calibration(
+        method=how,
+        temperature=float(f"{fit_temperature(x, y):.6g}") if how == "temperature" else None,
+        knots=fit_isotonic(x, y) if how == "isotonic" else None,
+        threshold=0.5,
+        pairs=len(x),
+        ece_before=0.0,
+        ece_after=0.0,
+    )
+
+
+def _left_out(how: Method, x: Floats, y: Bools, names: ArrayLike) -> Floats:
+    """Each pair's probability by a map fitted without its fold."""
+    _, number = np.unique(np.asarray(names), return_inverse=True)
+    fold = np.random.default_rng(0).permutation(int(number.max()) + 1)[number] % FOLDS
+    found = np.empty_like(x)
+    for part in range(FOLDS):
+        out = fold == part
+        found[out] = _fit(how, x[~out], y[~out]).apply(x[out])
+    return found
