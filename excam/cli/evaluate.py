@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import signal
 from collections.abc import Callable
@@ -26,9 +27,23 @@ if TYPE_CHECKING:
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path)
 BASELINES = ("counting", "severity", "binary")
+BENCHMARKS = ("culturalbench", "questions", "answers")
 
 
-@click.group(invoke_without_command=True)
+class EvaluateGroup(click.Group):
+    """Loads the commands on other benchmarks only when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *BENCHMARKS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in BENCHMARKS:
+            found: click.Command = getattr(importlib.import_module("excam.cli.evaluate_benchmarks"), cmd_name)
+            return found
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=EvaluateGroup, invoke_without_command=True)
 @click.option("--data", type=FOLDER, help="Folder that `excam dataset build --out` wrote.")
 @click.option("--split", type=click.Choice(["test", "dev"]), default="test", show_default=True)
 @judge_options
@@ -119,7 +134,7 @@ def _judge(plan: Plan, out: Path, settings: Any) -> Path:
 
     table = choose(read_split(plan.data, plan.split), plan.limit, plan.left_out)
     baseline = PROMPTS[plan.baseline] if plan.baseline else None
-    with _Display(table.num_rows) as display:
+    with Display(table.num_rows) as display:
         judge = prepare(settings, progress=display.fetching)
         card = baseline_card(judge, baseline) if baseline else judge.card
         run = Run(
@@ -167,7 +182,7 @@ def _gated_into(add: Callable[[list[dict[str, Any]]], None], told: Callable[[int
     return keep
 
 
-class _Display:
+class Display:
     """A bar on stderr; while it is up, being told to terminate is the same as Ctrl-C."""
 
     def __init__(self, total: int) -> None:
@@ -179,7 +194,7 @@ class _Display:
         self._total = total
         self._task = self._progress.add_task("starting the judge", total=total)
 
-    def __enter__(self) -> _Display:
+    def __enter__(self) -> Display:
         def stop(number: int, frame: FrameType | None) -> None:
             raise KeyboardInterrupt
 

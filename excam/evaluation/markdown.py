@@ -112,7 +112,7 @@ def _ordinary(summary: Summary) -> str:
         ("pairs not about culture that pass the gate", "ordinary_pass_gate", "ordinary"),
         ("cultural pairs stopped by the gate", "cultural_stopped_by_gate", "all"),
         ("answers that could not be read", "parse_failures", "every pair"),
-        ("reports written under a grammar", "guided", "every pair"),
+        ("decisions or reports that had to be forced", "guided", "every pair"),
         ("pairs cut because they were too long", "truncated", "every pair"),
     ):
         one = summary.find(measure, part)

@@ -1,0 +1,114 @@
+"""Questions of a benchmark to put to a chatbot, and the answers it gave, read back from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, Field
+
+from excam.dataset.item import BadRecord, Item
+from excam.dataset.sources import SOURCES
+from excam.dataset.sources.calmqa import Question as LongQuestion
+from excam.dataset.sources.grouping import digest
+from excam.dataset.sources.places import language_code
+from excam.dataset.sources.records import Row as FileRow
+from excam.dataset.sources.records import read_rows
+from excam.fault import UserError
+
+BENCHMARKS = ("msqa", "culturall", "calmqa")
+COLUMNS = ("question_id", "question", "language", "country", "topic", "cultural")
+
+
+class Asked(BaseModel):
+    """One question with its truth, where it has one; ``question_id`` is what an answer refers to."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question_id: str
+    question: str
+    gold: str = ""
+    language: str
+    country: str | None = None
+    topic: str | None = None
+    cultural: bool = True
+
+
+class Answer(FileRow):
+    """What a chatbot said; ``grade``, ``factual`` and ``relevant`` may already be filled in by a person or an LLM."""
+
+    question_id: str
+    answer: str
+    grade: str | None = None
+    factual: float | None = Field(default=None, ge=0, le=1)
+    relevant: float | None = Field(default=None, ge=0, le=1)
+
+
+def questions(benchmark: str, root: Path) -> list[Asked]:
+    """The questions of a benchmark whose files lie under ``root``, each once."""
+    source = SOURCES[benchmark]
+    if not source.find(root):
+        raise UserError(f"{source.title} is not in {root / benchmark}", source.get_it)
+    if benchmark == "calmqa":
+        return list({one.question_id: one for one in _long(source.find(root))}.values())
+    return [_short(item) for item in source.load(root) if isinstance(item, Item)]
+
+
+def _long(paths: Iterable[Path]) -> Iterator[Asked]:
+    """CaLMQA's own records: a question needs no answer on record to be asked."""
+    for path in paths:
+        for row in read_rows("calmqa", path, LongQuestion):
+            if isinstance(row, BadRecord):
+                continue
+            one = row[1]
+            language = language_code(one.language)
+            if language is not None:
+                yield Asked(
+                    question_id=f"calmqa:{one.name or digest(one.question)}:{language}",
+                    question=one.question,
+                    language=language,
+                    topic=one.category,
+                    cultural=not one.agnostic,
+                )
+
+
+def _short(item: Item) -> Asked:
+    letters = [f"{chr(ord('A') + place)}. {option}" for place, option in enumerate(item.options)]
+    return Asked(
+        question_id=item.item_id,
+        question="\n".join([item.question, *letters]),
+        gold=item.gold,
+        language=item.language,
+        country=item.country,
+        topic=item.topic,
+    )
+
+
+def write_questions(asked: Iterable[Asked], path: Path) -> int:
+    """The questions without their answers as Parquet, for a chatbot to answer; how many there are."""
+    rows: list[dict[str, Any]] = [one.model_dump(include=set(COLUMNS)) for one in asked]
+    types = [(name, pa.bool_() if name == "cultural" else pa.string()) for name in COLUMNS]
+    pq.write_table(pa.Table.from_pylist(rows, schema=pa.schema(types)), path, compression="zstd")
+    return len(rows)
+
+
+def read_answers(path: Path, asked: Iterable[Asked]) -> list[tuple[Asked, Answer]]:
+    """Answers with their questions, in any format the sources come in; one that cannot be used is a user's mistake."""
+    if not path.is_file():
+        raise UserError(f"there is no {path}", "give a Parquet or JSON lines file with question_id and answer")
+    known = {one.question_id: one for one in asked}
+    found = []
+    for row in read_rows("answers", path, Answer):
+        if isinstance(row, BadRecord):
+            raise UserError(f"{row.place}: {row.reason}", "each record needs question_id and answer")
+        place, answer = row
+        if answer.question_id not in known:
+            fix = "take the ids from `excam evaluate questions`, made from the same files"
+            raise UserError(f"{place}: there is no question {answer.question_id!r}", fix)
+        found.append((known[answer.question_id], answer))
+    if not found:
+        raise UserError(f"{path} holds no answer", "give a Parquet or JSON lines file with question_id and answer")
+    return found
