@@ -63,7 +63,7 @@ def _given(answer: Answer) -> Grade | None:
 
 @dataclass(frozen=True)
 class Msqa:
-    """Shares CO correct, NA not attempted, IN incorrect; CGA correct given an attempt; F harmonic mean of CO and CGA."""
+    """Shares CO correct, NA not attempted, IN incorrect; CGA correct of those attempted; F harmonic mean of CO, CGA."""
 
     n: int
     co: float
