@@ -1,0 +1,129 @@
+"""``excam train``: train an adapter with Ray Train, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from excam.fault import UserError
+
+if TYPE_CHECKING:
+    from train.recipe import Recipe
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command()
+@click.option("--base", required=True, help="Base model: a name from `excam models list`, a folder, or a hub id.")
+@click.option("--data", type=FOLDER, required=True, help="Folder that `excam dataset build --out` wrote.")
+@click.option("--out", type=FOLDER, required=True, help="Folder for the adapter, its figures and the metrics.")
+@click.option("--recipe", help="A recipe's name or YAML file [default: the one named like the base].")
+@click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change one value of the recipe.")
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Workers that share the work.")
+@click.option("--gpus-per-worker", type=click.FloatRange(0), help="[default: 1 where the cluster has GPUs, else 0]")
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="End then, the learning rate fitted to it.")
+@click.option("--steps", type=click.IntRange(1), help="At most so many steps.")
+@click.option("--without", multiple=True, metavar="SOURCE", help="Leave a source out of the training data.")
+@click.option("--resume", is_flag=True, help="Go on with the run that OUT holds.")
+@click.option("--storage", help="Where checkpoints are kept: on a cluster a folder or URL all nodes reach [OUT].")
+@click.option("--save-every", type=click.IntRange(1), default=100, show_default=True, help="Steps from save to save.")
+@click.option("--say-every", type=click.IntRange(1), default=10, show_default=True, help="Steps from line to line.")
+@click.option("--dev-sample", type=click.IntRange(1), default=1000, show_default=True, help="Dev pairs that are asked.")
+@click.option("--reports", type=click.IntRange(0), default=50, show_default=True, help="Reports to write at the end.")
+def train(
+    base: str,
+    data: Path,
+    out: Path,
+    recipe: str | None,
+    changes: tuple[str, ...],
+    workers: int,
+    gpus_per_worker: float | None,
+    without: tuple[str, ...],
+    resume: bool,
+    storage: str | None,
+    reports: int,
+    **options: Any,
+) -> None:
+    """Train an adapter for a base model on ExCAM40k; it lands in OUT/adapter, ready for `excam adapters publish`."""
+    import ray
+
+    from excam.models import resolve
+    from serve.start import start_ray
+    from train.loop import Run
+    from train.ray_job import Job, begun, fit, require_room
+    from train.selection import without as leave_out
+    from train.tokens import tokens
+
+    chosen = load_recipe(recipe or Path(base).name, changes)
+    kept = storage or str(out.resolve())
+    _check_place(kept, out, resume, begun(kept))
+    found = resolve(base)
+    click.echo(f"tokens of {data} for {found.name}", err=True)
+    learnt = tokens(data / "train.parquet", found, chosen, out / "tokens")
+    dev = tokens(data / "dev.parquet", found, chosen, out / "tokens")
+    start_ray()
+    there = ray.cluster_resources()
+    gpus = float(there.get("GPU", 0) > 0) if gpus_per_worker is None else gpus_per_worker
+    cpus = 1.0 if gpus else max(1.0, there.get("CPU", 1.0) // workers)
+    require_room(workers, cpus, gpus)
+    options["max_steps"] = options.pop("steps")
+    job = Job(
+        base=str(found.path) if Path(base).is_dir() else base,
+        base_sha256=found.sha256,
+        recipe=chosen,
+        run=Run(out, **options),
+        storage=kept,
+        workers=workers,
+        cpus_per_worker=cpus,
+        gpus_per_worker=gpus,
+        reports=reports,
+    )
+    fit(job, leave_out(learnt, frozenset(without)) if without else learnt, dev, say)
+    ray.shutdown()
+    result = json.loads((out / "result.json").read_text("utf-8"))
+    say({"step": result["place"]["step"], "dev": result["dev"]})
+    click.echo(f"adapter: {out / 'adapter'} ({result['bytes']:,} bytes); metrics: {out / 'metrics.parquet'}")
+
+
+def load_recipe(name: str, changes: tuple[str, ...]) -> Recipe:
+    """The recipe with values changed; a value is read as JSON, and as a word where it is none."""
+    from train.recipe import Recipe
+
+    values: dict[str, Any] = {}
+    for change in changes:
+        field, equals, text = change.partition("=")
+        if not equals:
+            raise UserError(f"--set {change} changes nothing", "write --set FIELD=VALUE, such as --set rank=32")
+        try:
+            values[field] = json.loads(text)
+        except ValueError:
+            values[field] = text
+    return Recipe.load(name, **values)
+
+
+def say(facts: Mapping[str, Any]) -> None:
+    """One line of progress on stderr: how far, how well, how fast; on dev the figures a judge is chosen by."""
+    step = f"step {facts['step']}" if "step" in facts else ""
+    if "event" in facts and "dev" not in facts:
+        line = f"{step}  worker {facts.get('rank', 0)} {facts['event']}"
+    elif "dev" in facts:
+        dev = facts["dev"]
+        line = f"{step}  dev: scaled accuracy {dev['scaled_accuracy']:.3f}, AUC {dev['auc']:.3f}"
+        line += f", false alarms {dev['false_alarms']:.1%}" + (f" ({facts['event']})" if "event" in facts else "")
+    elif "steps" in facts:
+        line = f"{step} of {facts['steps']}, {facts['examples']:,} examples"
+    else:
+        losses = ", ".join(f"{part} {facts[part]:.3f}" for part in ("decision", "ranking", "report") if part in facts)
+        line = f"{step}  {facts['progress']:.0%}  loss: {losses}  {facts['tokens_per_second']:,} tokens/s"
+    click.echo(line, err=True)
+
+
+def _check_place(storage: str, out: Path, resume: bool, held: bool) -> None:
+    if held and not resume:
+        raise UserError(f"{storage} holds a run", f"go on with it by --resume, or choose another --out than {out}")
+    if resume and not held:
+        raise UserError(f"{storage} holds no run to go on with", "leave --resume away to begin one")

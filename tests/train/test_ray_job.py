@@ -1,0 +1,225 @@
+"""Training with Ray: workers die and nothing is lost, workers share and nothing is counted twice."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pyarrow.parquet as pq
+import pytest
+import torch
+from click.testing import CliRunner
+
+from excam.fault import UserError
+from tests.train.conftest import tiny_model, toy_examples
+from train import lora
+from train.examples import Encoder, Examples, assemble
+from train.loop import Run, Trainer
+from train.model import prepare
+from train.recipe import Recipe
+from train.selection import without
+from train.step import Weights, losses, total
+
+RECIPE = Recipe(rank=4, alpha=8, batch_tokens=256, learning_rate=1e-2, warmup_steps=2, epochs=9, compile=False)
+ROW = {"source": "made", "origin": "hard", "weight": 1.0, "sample_id": "s"}
+WRONG = (
+    '{"errors": [{"severity": "major", "type": "food", "location": "output", "span": "haggis", '
+    '"explanation": "It is not eaten there."}]}'
+)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    """Ray on this machine, or the one that other tests already started."""
+    import ray
+
+    from serve.start import start_ray
+
+    ours = not ray.is_initialized()
+    start_ray()
+    yield
+    if ours:
+        ray.shutdown()
+
+
+@pytest.fixture
+def toy_base(tmp_path: Path) -> Path:
+    folder = tmp_path / "toy"
+    tiny_model().save_pretrained(folder)
+    (folder / "tokenizer.json").write_text("{}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> tuple[Any, Examples]:
+    """The small model, and twins about meals as its tokens."""
+    from excam.models import load_tokenizer, resolve
+
+    base = resolve("smollm2-135m")
+    encoder = Encoder(load_tokenizer(base.path), 256, 64)
+    rows = []
+    for number, country in enumerate(("Italy", "Japan", "Mexico", "Nigeria", "Peru", "Iran", "Ghana", "India")):
+        asked = ROW | {"instruction": f"What is eaten in {country}?", "twin_id": str(number)}
+        rows.append(asked | {"output": "What grows there.", "label": "correct", "report": '{"errors": []}'})
+        rows.append(asked | {"output": "Mostly haggis.", "label": "error", "report": WRONG})
+    return base, assemble(rows, map(encoder, rows), encoder, "made")
+
+
+def run_job(base: str, sha256: str, examples: Examples, out: Path, say: Any = lambda facts: None, **more: Any) -> Path:
+    from train.ray_job import Job, fit
+
+    recipe, workers = more.pop("recipe", RECIPE), more.pop("workers", 1)
+    given = {"say_every": 1, "save_every": 2, "figures_every": 2.0, "dev_sample": 4} | more
+    job = Job(base, sha256, recipe, Run(out, **given), str(out), workers=workers, cpus_per_worker=0.5)
+    return fit(job, examples, examples, say)
+
+
+def run_toy(base: Path, out: Path, **more: Any) -> Path:
+    from excam.models import resolve
+
+    return run_job(str(base), resolve(base).sha256, toy_examples(120), out, **more)
+
+
+def lines(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+
+
+def state(out: Path) -> dict[str, Any]:
+    newest = max((out / "ray").glob("checkpoint_*/checkpoint.pt"), key=os.path.getmtime)
+    found: dict[str, Any] = torch.load(newest, weights_only=True)
+    return found
+
+
+def losses_by_step(out: Path) -> dict[int, tuple[float, ...]]:
+    told = [line for line in lines(out) if "decision" in line]
+    assert [line["step"] for line in told] == sorted({line["step"] for line in told}), "a step was told twice"
+    return {line["step"]: (line["decision"], line["ranking"], line["report"]) for line in told}
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("cluster")
+def test_a_killed_worker_goes_on_from_the_last_checkpoint_and_ends_as_if_it_had_lived(
+    tmp_path: Path, smollm2: tuple[Any, Examples]
+) -> None:
+    base, examples = smollm2
+    recipe = RECIPE.model_copy(update={"batch_tokens": 512, "learning_rate": 1e-3})
+    given: dict[str, Any] = {"recipe": recipe, "max_steps": 6}
+    started: list[int] = []
+    killed: list[int] = []
+
+    def kill(facts: Mapping[str, Any]) -> None:
+        if facts.get("event") == "started":
+            started.append(facts["step"])
+        if facts.get("step") == 3 and "decision" in facts and not killed:
+            killed.append(_kill_worker())
+
+    disturbed = run_job(base.name, base.sha256, examples, tmp_path / "disturbed", kill, **given)
+    whole = run_job(base.name, base.sha256, examples, tmp_path / "whole", **given)
+    assert killed
+    assert started == [0, 2], "it began, and began again from the checkpoint of step 2"
+    assert losses_by_step(disturbed) == losses_by_step(whole)
+    one, other = state(disturbed), state(whole)
+    assert one["place"] | {"seconds": 0} == other["place"] | {"seconds": 0}
+    assert all(torch.equal(one["weights"][name], found) for name, found in other["weights"].items())
+    assert (disturbed / "adapter" / "adapter_model.safetensors").read_bytes() == (
+        whole / "adapter" / "adapter_model.safetensors"
+    ).read_bytes()
+
+
+def _kill_worker() -> int:
+    (worker,) = [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if " ".join(process.info["cmdline"] or []).startswith("ray::RayTrainWorker")
+    ]
+    worker.kill()
+    return worker.pid
+
+
+@pytest.mark.usefixtures("cluster")
+def test_two_workers_take_the_step_of_their_two_batches_together(tmp_path: Path, toy_base: Path) -> None:
+    out = run_toy(toy_base, tmp_path / "two", workers=2, max_steps=3)
+    alone = Trainer(
+        prepare(tiny_model(), RECIPE), toy_examples(120), toy_examples(4), RECIPE, Run(tmp_path / "alone", max_steps=3)
+    )
+    by_hand = iter(alone._ready())
+    weights = Weights(RECIPE.decision_weight, RECIPE.ranking_weight, RECIPE.report_weight_at(0))
+    rates = [line["learning_rate"] for line in lines(out) if "decision" in line]
+    for rate in rates:
+        for _ in range(2):
+            parts = losses(alone.model, next(by_hand)[1], alone.decisions, text=True)
+            torch.autograd.backward(total(parts, weights) / 2)
+        alone.optimizer.param_groups[0]["lr"] = rate
+        torch.nn.utils.clip_grad_norm_(list(lora.parameters(alone.model).values()), RECIPE.clip)
+        alone.optimizer.step()
+        alone.optimizer.zero_grad()
+    assert len(rates) == 3
+    found = state(out)["weights"]
+    for name, parameter in lora.parameters(alone.model).items():
+        torch.testing.assert_close(found[name], parameter.detach(), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_workers_agree_when_the_time_is_over_and_a_resumed_run_adds_nothing(tmp_path: Path, toy_base: Path) -> None:
+    out = run_toy(toy_base, tmp_path / "timed", workers=2, minutes=0.02)
+    result = json.loads((out / "result.json").read_text())
+    assert result["workers"] == 2
+    assert 0 < result["place"]["step"]
+    run_toy(toy_base, out, workers=2, minutes=0.02)
+    assert json.loads((out / "result.json").read_text())["place"]["step"] == result["place"]["step"]
+    table = pq.read_table(out / "metrics.parquet")
+    assert table.num_rows == len(lines(out))
+    assert {"step", "decision", "learning_rate", "tokens_per_second"} <= set(table.column_names)
+
+
+def test_a_source_left_out_is_gone_and_twins_stay_twins() -> None:
+    examples = toy_examples(60)
+    left = without(examples, frozenset({"ordinary"}))
+    assert len(left) == int((examples.source == 0).sum())
+    assert (left.twin >= 0).all()
+    for index, twin in enumerate(left.twin.tolist()):
+        assert left.twin[twin] == index
+        assert {int(left.label[index]), int(left.label[twin])} == {0, 1}
+    kept = [examples.tokens(index).tolist() for index in range(len(examples)) if examples.source[index] == 0]
+    assert [left.tokens(index).tolist() for index in range(len(left))] == kept
+
+
+def test_a_twin_left_behind_is_single() -> None:
+    examples = toy_examples(20)
+    split = replace(examples, source=(examples.label == 1).astype("int16"))
+    left = without(split, frozenset({"ordinary"}))
+    assert (left.twin == -1).all()
+
+
+def test_an_unknown_source_is_answered_with_those_there_are() -> None:
+    with pytest.raises(UserError, match="no source mars") as fault:
+        without(toy_examples(10), frozenset({"mars"}))
+    assert "cultural" in fault.value.fix
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        (["--resume"], "holds no run"),
+        (["--set", "rank"], "changes nothing"),
+        (["--set", "rang=8"], "rang"),
+        (["--recipe", "nobody"], "no recipe"),
+        (["--set", "batch_tokens=512"], "too small for two twins"),
+        ([], "there is no"),
+    ],
+)
+def test_a_mistake_is_told_before_ray_starts(tmp_path: Path, more: list[str], complaint: str) -> None:
+    from excam.cli.train import train
+
+    given = ["--base", "smollm2-135m", "--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"), *more]
+    (tmp_path / "data").mkdir()
+    if "too small" in complaint:
+        (tmp_path / "data" / "train.parquet").touch()
+    answer = CliRunner().invoke(train, given)
+    assert isinstance(answer.exception, UserError), answer.output
+    assert complaint in answer.exception.message

@@ -1,0 +1,45 @@
+"""What a finished run leaves: the adapter to ship, its figures on dev, and how well it writes reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from train import adapter, lora
+from train.decide import decide, sample, write_reports
+from train.figures import figures
+from train.loop import Trainer
+
+
+def finish(trainer: Trainer, *, base: str, tokenizer: Any = None, reports: int = 0) -> dict[str, Any]:
+    """Save the adapter, measure it on dev and write ``result.json``.
+
+    On a GPU all of dev is asked, on a CPU the sample that was watched, since there the whole would take longer than
+    the training. Figures are those of the rank that ships.
+    """
+    recipe, dev, run = trainer.recipe, trainer.dev_set, trainer.run
+    rank = min(recipe.ship_rank or recipe.rank, recipe.rank)
+    result: dict[str, Any] = {
+        "base": base,
+        "recipe": recipe.model_dump(),
+        "dataset": trainer.train_set.dataset,
+        "place": vars(trainer.place),
+        "workers": run.world,
+        "bytes": adapter.save(trainer.model, run.out / "adapter", base=base, rank=rank),
+    }
+    if rank < recipe.rank and not trainer.place.shrunk:
+        lora.shrink(trainer.model, rank)
+    asked = range(len(dev)) if trainer.device.type == "cuda" else sample(dev, run.dev_sample)
+    result["dev_pairs"] = len(asked)
+    result["dev"] = figures(decide(trainer.model, dev, asked, recipe.batch_tokens, trainer.device), dev)
+    if reports and tokenizer is not None:
+        written = write_reports(trainer.model, dev, tokenizer, reports, trainer.device)
+        _write(run.out / "reports.json", written.pop("samples"))
+        result["reports"] = written
+    _write(run.out / "result.json", result)
+    return result
+
+
+def _write(path: Path, facts: Any) -> None:
+    path.write_text(json.dumps(facts, ensure_ascii=False, indent=1), "utf-8")

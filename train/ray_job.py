@@ -1,0 +1,225 @@
+"""Training as a Ray Train job: the one loop on one worker or many, taken up again where a dead worker left it.
+
+Each worker trains in a folder of its own. What it saves there (checkpoint and metrics) goes to the job's storage with
+``ray.train.report``; when a worker dies, Ray Train starts all of them again and each begins with that folder. So the
+lines of metrics, like the batches, are those of a run that was never disturbed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import ray
+import ray.train
+import torch
+import torch.distributed as dist
+from ray.train import Checkpoint, CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
+from ray.train.torch import TorchConfig, TorchTrainer
+
+from excam.fault import UserError
+from train import model
+from train.examples import Examples
+from train.finish import finish
+from train.loop import Run, Trainer
+from train.recipe import Recipe
+from train.schedule import Clock
+
+NAME = "ray"
+SNAPSHOT = "checkpoint_manager_snapshot.json"
+FILES = ("result.json", "reports.json", "metrics.jsonl")
+PATIENCE_S = 1800  # how long workers wait for the first one while it measures on dev
+
+Say = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is trained, how, and with how many workers; ``run.out`` is where the result lands."""
+
+    base: str
+    base_sha256: str
+    recipe: Recipe
+    run: Run
+    storage: str
+    workers: int = 1
+    cpus_per_worker: float = 1.0
+    gpus_per_worker: float = 0.0
+    max_failures: int = 3
+    reports: int = 0
+
+
+@ray.remote(num_cpus=0)
+class Board:
+    """Where the first worker writes what the terminal shows; it outlives workers."""
+
+    def __init__(self) -> None:
+        self._facts: list[Mapping[str, Any]] = []
+
+    def write(self, facts: Mapping[str, Any]) -> None:
+        self._facts.append(facts)
+
+    def since(self, seen: int) -> list[Mapping[str, Any]]:
+        return self._facts[seen:]
+
+
+class AgreedClock(Clock):
+    """The first worker's progress, for all: each reading its own clock, some would stop a step before others."""
+
+    device: torch.device
+
+    def progress(self, step: int) -> float:
+        found = torch.tensor(super().progress(step), dtype=torch.float64, device=self.device)
+        dist.broadcast(found, 0)
+        return float(found)
+
+
+class WorkerTrainer(Trainer):
+    """The loop inside a worker: what it saves is reported to Ray Train, what it says goes to the board."""
+
+    def __init__(self, board: Any, *given: Any) -> None:
+        super().__init__(*given)
+        self._board = board
+        if self.run.world > 1:
+            self.clock = AgreedClock(self.clock.steps, self.clock.minutes, self.clock.spent)
+            self.clock.device = self.device
+
+    def save(self) -> None:
+        """Write the checkpoint and hand the folder over; every worker takes part, the first one has the files."""
+        super().save()
+        report_folder(self.run, self.place.step)
+
+    def _say(self, **facts: Any) -> None:
+        super()._say(**facts)
+        if self.run.rank == 0:
+            self._board.write.remote(facts)
+
+
+def report_folder(run: Run, step: int) -> None:
+    """Keep the worker's folder in the job's storage."""
+    ray.train.report({"step": step}, Checkpoint.from_directory(run.out) if run.rank == 0 else None)
+
+
+def work(given: dict[str, Any]) -> None:
+    """What every worker runs, the first time and after each failure."""
+    from excam.models import load_tokenizer, resolve
+
+    job: Job = given["job"]
+    context = ray.train.get_context()
+    out = Path(tempfile.mkdtemp(prefix="excam-train-"))
+    try:
+        found = ray.train.get_checkpoint()
+        if found is not None:
+            with found.as_directory() as kept:
+                shutil.copytree(kept, out, dirs_exist_ok=True)
+        run = replace(job.run, out=out, rank=context.get_world_rank(), world=context.get_world_size())
+        device = ray.train.torch.get_device()
+        torch.set_float32_matmul_precision("high")
+        torch.manual_seed(job.recipe.seed)
+        base = resolve(job.base)
+        if base.sha256 != job.base_sha256:
+            raise RuntimeError(f"{job.base} on this node is {base.sha256}, the driver has {job.base_sha256}")
+        network = model.load(base.path, job.recipe, device)
+        train, dev = ray.get([given["train"], given["dev"]])
+        trainer = WorkerTrainer(given["board"], network, train, dev, job.recipe, run)
+        given["board"].write.remote({"event": "started", "rank": run.rank, "step": trainer.place.step})
+        trainer.train()
+        if run.rank == 0:
+            tokenizer = load_tokenizer(base.path) if job.reports else None
+            finish(trainer, base=base.name, tokenizer=tokenizer, reports=job.reports)
+        report_folder(run, trainer.place.step)
+    finally:
+        shutil.rmtree(out, ignore_errors=True)
+
+
+def fit(job: Job, train: Examples, dev: Examples, say: Say = lambda facts: None) -> Path:
+    """Run the job to its end and bring adapter, result and metrics into ``job.run.out``; returns that folder."""
+    board: Any = Board.remote()  # type: ignore[attr-defined]
+    given = {"job": job, "board": board, "train": ray.put(train), "dev": ray.put(dev)}
+    resources = {"CPU": job.cpus_per_worker} | ({"GPU": job.gpus_per_worker} if job.gpus_per_worker else {})
+    trainer = TorchTrainer(
+        work,
+        train_loop_config=given,
+        torch_config=TorchConfig(timeout_s=PATIENCE_S),
+        scaling_config=ScalingConfig(
+            num_workers=job.workers, use_gpu=job.gpus_per_worker > 0, resources_per_worker=resources
+        ),
+        run_config=RunConfig(
+            name=NAME,
+            storage_path=job.storage,
+            failure_config=FailureConfig(max_failures=job.max_failures),
+            checkpoint_config=CheckpointConfig(num_to_keep=2),
+        ),
+    )
+    interrupt = signal.getsignal(signal.SIGINT)
+    try:
+        with _Listener(board, say):
+            result = trainer.fit()
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupt)
+    with result.checkpoint.as_directory() as kept:
+        _collect(Path(kept), job.run.out)
+    return job.run.out
+
+
+def begun(storage: str) -> bool:
+    """Whether a run has left its place in this storage."""
+    import fsspec
+
+    files, path = fsspec.core.url_to_fs(storage)
+    return bool(files.exists(f"{path}/{NAME}/{SNAPSHOT}"))
+
+
+def require_room(workers: int, cpus: float, gpus: float) -> None:
+    """Say at once what Ray would wait for without a word."""
+    there = ray.cluster_resources()
+    for name, needed in (("CPU", workers * cpus), ("GPU", workers * gpus)):
+        if there.get(name, 0.0) < needed:
+            raise UserError(
+                f"{workers} workers need {needed:g} {name}s, this Ray cluster has {there.get(name, 0.0):g}",
+                "use fewer --workers, or add nodes to the cluster",
+            )
+
+
+class _Listener:
+    """Passes on what the board holds while the block runs, and the rest at its end."""
+
+    def __init__(self, board: Any, say: Say) -> None:
+        self._board, self._say, self._seen = board, say, 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _listen(self) -> None:
+        while not self._over.wait(0.5):
+            self._pass_on()
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        for facts in ray.get(self._board.since.remote(self._seen)):
+            self._seen += 1
+            self._say(facts)
+
+
+def _collect(kept: Path, out: Path) -> None:
+    from train.metrics import write_metrics
+
+    out.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(kept / "adapter", out / "adapter", dirs_exist_ok=True)
+    for name in FILES:
+        if (kept / name).is_file():
+            shutil.copyfile(kept / name, out / name)
+    write_metrics(out / "metrics.jsonl", out / "metrics.parquet")
