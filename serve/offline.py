@@ -26,17 +26,18 @@ Ask = Callable[[Row], Awaitable[Row]]
 Keep = Callable[[list[Row]], None]
 
 AT_ONCE = 512  # pairs handed to the engine, so that it always has enough to batch
+OUT_OF_REACH = 2.0  # no probability comes up to it
 KEEP_ROWS, KEEP_SECONDS = 256, 20.0  # verdicts are kept when there are so many, or so much time has passed
 
 
 def judge_rows(judge: Judge, rows: Iterable[Mapping[str, Any]], keep: Keep, *, reports: bool) -> None:
     """Judge rows that hold an instruction and an output; ``keep`` gets them back with their verdicts, in portions.
 
-    Without reports only decisions are asked for: the engine's threshold is put where hardly a probability reaches it,
-    and the judge's own is applied to what comes back. With reports the judge works exactly as it is served.
+    Without reports only decisions are asked for: the engine's threshold is put out of reach, and the judge's own is
+    applied to what comes back. With reports the judge works exactly as it is served.
     """
     threshold = judge.threshold
-    deciding = judge if reports else replace(judge, threshold=1.0)
+    deciding = judge if reports else replace(judge, threshold=OUT_OF_REACH)
 
     async def start() -> tuple[Ask, Callable[[], None]]:
         from serve.engine import JudgeEngine

@@ -127,14 +127,8 @@ def answers(
         print_json(rows)
         return
     columns = [name for name in rows[0] if name not in ("by", "value")]
-    cells: list[list[object]] = [
-        [
-            row["by"],
-            row["value"],
-            *(f"{row[name]:.3f}" if isinstance(row[name], float) else row[name] for name in columns),
-        ]
-        for row in rows
-    ]
+    shown = [{key: f"{cell:.3f}" if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows]
+    cells: list[list[object]] = [[row["by"], row["value"], *(row[name] for name in columns)] for row in shown]
     print_table(("by", "value", *columns), cells, right=columns)
 
 

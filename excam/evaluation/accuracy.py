@@ -42,7 +42,7 @@ def kendall(gold: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None) 
         row = np.bincount(place[here], weights=times[here], minlength=places.size)
         lower = np.cumsum(below) - below
         higher = below.sum() - lower - below
-        balance += float(row @ lower - row @ higher)
+        balance += float((row * (lower - higher)).sum())
         below += row
         sizes[level] = row.sum()
     untied_gold, untied_score = _untied(sizes), _untied(below)
@@ -54,4 +54,4 @@ def kendall(gold: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None) 
 def _untied(sizes: NDArray[np.float64]) -> float:
     """How many pairs of samples are of two different kinds, given the size of each kind."""
     total = sizes.sum()
-    return float((total * total - sizes @ sizes) / 2)
+    return float((total * total - (sizes * sizes).sum()) / 2)

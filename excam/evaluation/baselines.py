@@ -44,7 +44,8 @@ class Baseline:
 
 
 def _ending(label: str, values: str) -> re.Pattern[str]:
-    return re.compile(rf"\b{label}\W{{0,6}}?:\W{{0,6}}?(?P<value>{values})\Z", re.IGNORECASE)
+    marks = r"[\s*_'\"`‘’“”]{0,6}"
+    return re.compile(rf"\b{label}{marks}:{marks}(?P<value>{values})\Z", re.IGNORECASE)
 
 
 _BRIEFLY = "Please think step-by-step VERY BRIEFLY. Then return"

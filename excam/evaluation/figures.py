@@ -147,7 +147,7 @@ def _order(judged: Judged, most_pairs: int, draws: int) -> Iterator[Figure]:
             yield Figure(f"kendall{name}", part, "all", "", len(here), kendall(gold, score), *interval(drawn))
             best = tie_calibrated(gold, score, most_pairs)
             first, second, right = right_pairs(gold, score, best.epsilon, most_pairs)
-            drawn = [float(both[right].sum() / both.sum()) for both in (one[first] * one[second] for one in weights)]
+            drawn = [_weighted(right, one[first] * one[second]) for one in weights]
             yield Figure(f"tie_accuracy{name}", part, "all", "", len(here), best.accuracy, *interval(drawn))
             yield Figure(f"tie_epsilon{name}", part, "all", "", best.pairs, best.epsilon)
         source = here.strings("source")
@@ -157,6 +157,11 @@ def _order(judged: Judged, most_pairs: int, draws: int) -> Iterator[Figure]:
             yield Figure("kendall", part, "source", str(value), n, kendall(gold[mine], score))
             accuracy = tie_calibrated(gold[mine], score, most_pairs).accuracy
             yield Figure("tie_accuracy", part, "source", str(value), n, accuracy)
+
+
+def _weighted(hit: Mask, weight: Floats) -> float:
+    total = float(weight.sum())
+    return float(weight[hit].sum()) / total if total else math.nan
 
 
 def _calibration(cultural: Judged, bins: list[Bin]) -> Iterator[Figure]:

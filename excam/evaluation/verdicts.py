@@ -28,17 +28,13 @@ def written_report(found: Judgement | JudgeFailure) -> dict[str, Any]:
 
 
 def decision_only(found: Judgement | JudgeFailure, threshold: float) -> dict[str, Any]:
-    """The decision of a judge that was asked for a report only where P(error) is 1; an error counts as a major one."""
+    """The decision of a judge that was asked for no report: an error counts as a major one, which hard errors are."""
     if isinstance(found, JudgeFailure):
-        p_error, clean, marks = 1.0, Status.CORRECT, {"guided": True}
-    else:
-        p_error, clean = found.p_error, found.status
-        marks = {"guided": found.guided, "truncated": found.truncated}
-    if p_error >= threshold:
-        return {"status": Status.ERROR.value, "score": WEIGHTS[Severity.MAJOR], "p_error": p_error, **marks}
-    p_report = found.p_report if isinstance(found, Judgement) else None
-    score = None if clean is Status.NOT_APPLICABLE else p_report
-    return {"status": clean.value, "score": score, "p_error": p_error, "p_report": p_report, **marks}
+        return written_report(found)
+    marks = {"p_error": found.p_error, "guided": found.guided, "truncated": found.truncated}
+    if found.p_error >= threshold:
+        return {"status": Status.ERROR.value, "score": WEIGHTS[Severity.MAJOR], **marks}
+    return {"status": found.status.value, "score": found.score, "p_report": found.p_report, **marks}
 
 
 def baseline_answer(baseline: Baseline, text: str, p_answer: float, *, truncated: bool) -> dict[str, Any]:
