@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from excam.cli.evaluate import evaluate
+from excam.dataset.balance import Choice
+from excam.dataset.hard import HardErrors
+from excam.dataset.item import Item, Task
+from excam.dataset.sample import to_table
+from excam.evaluation.judged import Judged, Run, judged_table
+from excam.fault import UserError
+
+DISHES = ("rendang", "sushi", "mole", "jollof rice", "sauerbraten", "pho")
+SMALL = ("--base", "smollm2-135m", "--adapter", "none", "--judge-config")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build of twelve samples: twins of two sources and two ordinary pairs."""
+    folder = tmp_path_factory.mktemp("data")
+    samples = []
+    for number, (gold, wrong) in enumerate(pairwise(DISHES)):
+        source = "epic" if number % 2 else "blend"
+        item = Item(item_id=f"{source}:{number}", group=f"{source}:{number}", source=source, task=Task.FREEFORM_QA,
+                    question=f"Which dish is served at feast {number}?", gold=gold, wrong=(wrong,), country="ID",
+                    language="en")  # fmt: skip
+        samples += list(HardErrors(number).twins(Choice(item, wrong, 0)))
+    sums = Item(item_id="assistant:1", group="assistant:1", source="assistant", task=Task.ASSISTANT,
+                question="What is 2 + 2?", gold="4", wrong=("5",), language="en", cultural=False)  # fmt: skip
+    samples += list(HardErrors(9).ordinary(sums, "5", Task.ASSISTANT))
+    pq.write_table(to_table(samples), folder / "test.parquet")
+    return folder
+
+
+def _judge(data: Path, out: Path, wrong: int, **facts: Any) -> Path:
+    """What a judge would have written that is wrong on the first so many samples."""
+    rows = pq.read_table(data / "test.parquet").to_pylist()
+    for number, row in enumerate(rows):
+        error = (row["label"] == "error") != (number < wrong)
+        row |= {
+            "status": "error" if error else "correct",
+            "score": -5.0 if error else 0.9,
+            "p_error": 0.1 + 0.8 * error,
+        }
+        row |= {"p_report": None if error else 0.9, "passes_gate": row["label"] != "not_applicable"}
+    run = Run(judge="ours", judge_version="0" * 16, tuned=True, threshold=0.5, reports=False, split="test",
+              dataset_sha256="0" * 64).model_copy(update=facts)  # fmt: skip
+    out.mkdir(parents=True, exist_ok=True)
+    pq.write_table(judged_table(rows, run), out / "judged.parquet")
+    return out
+
+
+def _run(*arguments: object) -> Any:
+    return CliRunner().invoke(evaluate, [str(one) for one in arguments])
+
+
+def test_the_report_of_an_earlier_run_needs_no_engine(data: Path, tmp_path: Path) -> None:
+    folder = _judge(data, tmp_path / "run", 0)
+    found = _run("--judged", folder)
+    assert found.exit_code == 0, found.output
+    assert re.search(r"scaled accuracy, mean of sources +10 +1\.000", found.output)
+    assert (folder / "report.md").is_file()
+    assert (folder / "sources.png").is_file()
+    printed = _run("--judged", folder / "judged.parquet", "--out", tmp_path / "b", "--json", "--no-plots").output
+    figures = json.loads(printed)
+    assert figures["run"]["judge"] == "ours"
+    alarms = next(one for one in figures["figures"] if one["measure"] == "false_alarms" and one["by"] == "all")
+    assert (alarms["n"], alarms["figure"], alarms["low"]) == (2, 0.0, 0.0)
+
+
+def test_two_judges_are_compared(data: Path, tmp_path: Path) -> None:
+    a, b = _judge(data, tmp_path / "a", 0), _judge(data, tmp_path / "b", 6)
+    found = _run("compare", a, b)
+    assert found.exit_code == 0, found.output
+    assert "mean of sources" in found.output
+    rows = json.loads(_run("compare", a, b, "--json").output)
+    assert rows[0]["difference"] > 0
+    assert 0 < rows[0]["p_value"] <= 1
+
+
+def test_leave_one_out_runs_become_the_table_of_figure_3(data: Path, tmp_path: Path) -> None:
+    left = [_judge(data, tmp_path / source, 0, left_out=source) for source in ("blend", "epic")]
+    base = _judge(data, tmp_path / "base", 6, judge="untuned base")
+    found = _run("out-of-domain", *left, "--against", base, "--in-domain", base, "--out", tmp_path / "table.md")
+    assert found.exit_code == 0, found.output
+    text = (tmp_path / "table.md").read_text("utf-8")
+    assert "| Judge | ALL (ID) | blend" in text
+    assert "| untuned base |" in text
+
+
+def test_answers_of_a_chatbot_are_scored(tmp_path: Path) -> None:
+    path = tmp_path / "msqa" / "msqa.jsonl.gz"
+    path.parent.mkdir()
+    record = {"id": "1", "language": "en", "category": "Products", "question": "Which symbol?", "answer": "An owl."}
+    path.write_bytes(gzip.compress(json.dumps(record).encode()))
+    asked = _run("questions", "msqa", "--sources", tmp_path, "--out", tmp_path / "q.parquet")
+    assert "1 questions" in asked.output
+    answers = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"question_id": ["msqa:1"], "answer": ["It is an owl"]}), answers)
+    common = ("answers", "msqa", "--sources", tmp_path, "--answers", answers)
+    assert json.loads(_run(*common, "--json").output)[0]["f"] == 1
+    assert "topic" in _run(*common).output
+    failed = _run(*common, "--grader", "no.such:thing")
+    assert isinstance(failed.exception, UserError)
+
+
+def test_a_command_without_anything_to_judge_says_what_to_give(tmp_path: Path, data: Path) -> None:
+    nothing = _run("--out", tmp_path)
+    assert isinstance(nothing.exception, UserError)
+    assert "--data" in nothing.exception.fix
+    tuned = _run("--data", data, "--out", tmp_path, "--baseline", "counting", "--adapter", "x")
+    assert isinstance(tuned.exception, UserError)
+    assert "untuned" in tuned.exception.message
+
+
+@pytest.mark.engine
+def test_a_split_is_judged_with_a_real_engine_and_a_killed_run_goes_on(data: Path, tmp_path: Path) -> None:
+    """Twelve samples through vLLM in a process of its own, as a user runs it; then again with some taken away."""
+    config = tmp_path / "judge.yaml"
+    config.write_text("max_prompt_tokens: 512\nmax_report_tokens: 128\n", "utf-8")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "excam.cli", "evaluate", "--data", data, *SMALL, config, "--out", out, "--json"]
+
+    def call() -> dict[str, Any]:
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, timeout=500)
+        assert done.returncode == 0, done.stderr[-3000:]
+        printed: dict[str, Any] = json.loads(done.stdout)
+        return printed
+
+    first = call()
+    judged = Judged.read(out)
+    assert len(judged) == 12
+    assert judged.table["sample_id"].to_pylist() == pq.read_table(data / "test.parquet")["sample_id"].to_pylist()
+    assert all(0 <= p <= 1 for p in judged.table["p_error"].to_pylist())
+    assert not judged.failed.any()
+    assert judged.run.parameters is not None
+    assert 130e6 < judged.run.parameters < 140e6
+    assert (out / "report.md").is_file()
+
+    # as if it had been killed: one part with half the samples, no judged file
+    kept = judged.table.slice(0, 6)
+    (out / "judged.parquet").unlink()
+    (out / "parts").mkdir()
+    pq.write_table(kept, out / "parts" / "000000.parquet")
+    second = call()
+    again = Judged.read(out)
+    assert again.table.slice(0, 6).equals(kept), "what was judged is not judged again"
+    assert again.strings("status").tolist() == judged.strings("status").tolist()
+    assert [one["n"] for one in second["figures"]] == [one["n"] for one in first["figures"]]
+
+
+@pytest.mark.engine
+def test_a_baseline_prompt_is_asked_and_unreadable_answers_are_counted(data: Path, tmp_path: Path) -> None:
+    config = tmp_path / "judge.yaml"
+    config.write_text("max_prompt_tokens: 512\n", "utf-8")
+    command = [sys.executable, "-m", "excam.cli", "evaluate", "--data", data, "--base", "smollm2-135m",
+               "--judge-config", config, "--baseline", "binary", "--answer-tokens", 48, "--limit", 2,
+               "--out", tmp_path / "out"]  # fmt: skip
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, timeout=500)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "answers not readable" in done.stdout
+    judged = Judged.read(tmp_path / "out")
+    assert len(judged) == 6
+    assert judged.run.judge == "smollm2-135m bin"
+    written = judged.table["written"].to_pylist()
+    assert all(text is not None for text in written)
+    assert all(0 < p <= 1 for p in judged.table["p_report"].to_pylist())
