@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from excam.fault import UserError
 from excam.pair import LoggedPair, content_hash
+from excam.redact import KINDS, Redactor, redactor
 from excam.shapes import BadFieldError, flat_fields, look_up, messages_fields, otel_fields, parsed, shape_of
 
 FIELDS = ("pair_id", "instruction", "output", "logged_at", "country", "language", "app", "model")
+ID_KINDS = ("email", "iban", "ip", "card")  # an id is no prose: a number in it is seldom a telephone
 TEXT_FIELDS = ("pair_id", "country", "language", "app", "model")
 READERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "flat": flat_fields,
@@ -43,6 +48,11 @@ class RecordMapping(BaseModel):
     fields: dict[str, str] = Field(default_factory=dict, description="pair field: column, or a path such as a.b.0.c")
     constants: dict[str, str] = Field(default_factory=dict, description="pair field: one value for every record")
     metadata: tuple[str, ...] = Field(default=(), description="further columns to keep with the pair")
+    redact: Literal["all"] | tuple[str, ...] = Field(default=(), description=f"all, or some of: {', '.join(KINDS)}")
+    redact_patterns: dict[str, str] = Field(
+        default_factory=dict, description="a name: a regular expression of your own"
+    )
+    redact_regions: tuple[str, ...] = Field(default=(), description="countries whose national phone numbers to find")
 
     @field_validator("fields", "constants")
     @classmethod
@@ -51,6 +61,37 @@ class RecordMapping(BaseModel):
             if field not in FIELDS:
                 raise ValueError(f"{field!r} is no field of a pair; these are: {', '.join(FIELDS)}")
         return value
+
+    @field_validator("redact")
+    @classmethod
+    def _known_kinds(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        for kind in value if isinstance(value, tuple) else ():
+            if kind not in KINDS:
+                raise ValueError(f"{kind!r} is nothing this version redacts; these are: all, {', '.join(KINDS)}")
+        return value
+
+    @field_validator("redact_patterns")
+    @classmethod
+    def _sound_patterns(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, pattern in value.items():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{name}: not a regular expression: {error}") from error
+        return value
+
+    @property
+    def redacts(self) -> bool:
+        """Whether anything is taken out of texts before they are kept or judged."""
+        return bool(self.redact or self.redact_patterns)
+
+    def _redactor(self, only: tuple[str, ...] = KINDS) -> Redactor:
+        kinds = tuple(kind for kind in (KINDS if self.redact == "all" else self.redact) if kind in only)
+        return redactor(kinds, tuple(self.redact_patterns.items()), self.redact_regions)
+
+    def redacted(self, value: Any) -> Any:
+        """A record, or a message about one, without what must not be kept."""
+        return self._redactor().value(value, Counter()) if self.redacts else value
 
     @classmethod
     def load(cls, path: str | Path) -> RecordMapping:
@@ -69,18 +110,23 @@ class RecordMapping(BaseModel):
             where = ".".join(str(step) for step in first["loc"]) or "file"
             raise UserError(f"mapping file {path}, {where}: {first['msg']}", fix) from error
 
-    def read(self, record: Mapping[str, Any]) -> LoggedPair | BadField:
-        """One record as a pair, or the field that stops it being one; never an exception."""
+    def read(self, record: Mapping[str, Any], received_at: int | None = None) -> LoggedPair | BadField:
+        """One record as a pair, or the field that stops it being one; never an exception.
+
+        ``received_at`` (epoch milliseconds) is when a record without a time of its own came in.
+        """
         try:
-            return self._pair(record)
+            return self._pair(record, received_at)
         except BadFieldError as error:
-            return BadField(error.field, error.message)
+            return BadField(error.field, str(self.redacted(error.message)))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             field = str(first["loc"][0]) if first["loc"] else "record"
-            return BadField(self.fields.get(field, field), first["msg"].removeprefix("Value error, "))
+            return BadField(
+                self.fields.get(field, field), str(self.redacted(first["msg"].removeprefix("Value error, ")))
+            )
 
-    def _pair(self, record: Mapping[str, Any]) -> LoggedPair:
+    def _pair(self, record: Mapping[str, Any], received_at: int | None) -> LoggedPair:
         shape = shape_of(list(record)) if self.shape == "auto" else self.shape
         given = {"instruction", "output"} <= {*self.fields, *self.constants}
         found: dict[str, Any] = flat_fields(record) if given else READERS[shape](record)
@@ -90,6 +136,8 @@ class RecordMapping(BaseModel):
             if value is not None:
                 found[field] = value
         found.update(self.constants)
+        if found.get("logged_at") is None and received_at is not None:
+            found["logged_at"] = received_at
         for field in ("instruction", "output", "logged_at"):
             if found.get(field) is None:
                 raise BadFieldError(self.fields.get(field, field), "is missing or null")
@@ -104,8 +152,25 @@ class RecordMapping(BaseModel):
         found["metadata"] = dict(metadata) if isinstance(metadata, Mapping) else _loose_metadata(metadata)
         for column in self.metadata:
             found["metadata"][column] = look_up(record, column)
+        if self.redacts:
+            self._redact(found)
         found.setdefault("pair_id", content_hash(f"{found['logged_at']}|{found['instruction']}", found["output"]))
         return LoggedPair.model_validate(found)
+
+    def _redact(self, found: dict[str, Any]) -> None:
+        """Take out what must not be kept, before an id is made of the text; what was found is counted beside it.
+
+        An id that gives something away is replaced by its hash, so that it still tells pairs apart.
+        """
+        counts: Counter[str] = Counter()
+        for field in ("instruction", "output", "metadata"):
+            found[field] = self._redactor().value(found[field], counts)
+        name = found.get("pair_id")
+        if name is not None and self._redactor(ID_KINDS).text(name, counts) != name:
+            digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=12)
+            found["pair_id"] = f"redacted-{digest.hexdigest()}"
+        if counts:
+            found["metadata"]["redacted"] = dict(counts)
 
 
 def _loose_metadata(value: Any) -> dict[str, Any]:

@@ -116,7 +116,7 @@ class JudgeCaller:
 
     def _settle(self, row: Row, answer: Judgement | JudgeFailure, *, reused: bool) -> None:
         if isinstance(answer, JudgeFailure):
-            record = record_json({key: row[key] for key in PAIR_FIELDS})
+            record = row.get("record") or record_json({key: row[key] for key in PAIR_FIELDS})
             row.update(dead_letter(JUDGE_STAGE, answer.reason, answer.detail, record))
             return
         row.update(

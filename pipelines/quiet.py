@@ -4,10 +4,38 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def _is_warning(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING
+
+
+def start_ray_quietly() -> None:
+    """Start Ray, or join the cluster in RAY_ADDRESS, without a word on the terminal."""
+    from serve.start import start_ray
+
+    hush_ray()
+    if os.environ.get("EXCAM_RAY_LOGS"):
+        start_ray()
+        return
+    with _silent_stderr():
+        start_ray()
+
+
+@contextmanager
+def _silent_stderr() -> Iterator[None]:
+    """Ray's core announces its log level on the file descriptor itself, past everything Python could filter."""
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def hush_ray() -> None:

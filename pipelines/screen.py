@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,36 +15,33 @@ from excam.pair import LoggedPair, sample_position
 from excam.relevance import is_cultural
 from excam.report import Status
 from excam.surface import surface_of
-from pipelines.read import Unit, record_json
-from pipelines.replayed import JUDGE_STAGE, REPLAY_STAGE, replayed_record
-from pipelines.units import Sampling, Section
+from pipelines.read import record_json
+from pipelines.units import Sampling
 
 Row = dict[str, Any]
 
 
-def screen_unit(unit: Unit, section: Section, mapping: RecordMapping, *, gate: bool) -> tuple[list[Row], int]:
-    """The unit's records as outcome rows, and how many were left out by sampling."""
-    place = {"source": section.uri, "part": section.group}
-    if unit.broken:
-        last = unit.first_row + unit.rows - 1
-        detail = f"{section.uri}, rows {unit.first_row} to {last} cannot be read: {unit.broken}"
-        return [place | {"row": unit.first_row} | dead_letter("read", "unreadable_rows", detail, None)], 0
-    rows, skipped = [], 0
-    for number, raw in enumerate(unit.records):
-        replayed = replayed_record(raw)
-        record, origin = replayed or (raw, place | {"row": unit.first_row + number})
-        known_form = replayed is not None and raw[REPLAY_STAGE] == JUDGE_STAGE
-        pair = (RecordMapping() if known_form else mapping).read(record)
-        if isinstance(pair, BadField):
-            detail = f"{origin['source']}, row {origin['row']}, {pair}"
-            rows.append(origin | dead_letter("map", "bad_field", detail, record_json(record)))
-            continue
-        row = screen_pair(pair, section.sampling, gate=gate, share_known=record.get("sample_share"))
-        if row is None:
-            skipped += 1
-        else:
-            rows.append(origin | row)
-    return rows, skipped
+@dataclass(frozen=True)
+class Screening:
+    """How records are screened: whose columns they have, which of them count, and whether the gate is asked.
+
+    ``share_known`` is the share under which a stored pair came in, when the store itself is the source.
+    """
+
+    mapping: RecordMapping
+    sampling: Sampling
+    gate: bool
+    share_known: float | None = None
+
+
+def screen_record(record: Mapping[str, Any], origin: Row, how: Screening, received_at: int | None = None) -> Row | None:
+    """One record as an outcome row, a dead letter where it is no pair; None if the sample leaves it out."""
+    pair = how.mapping.read(record, received_at)
+    if isinstance(pair, BadField):
+        detail = f"{origin['source']}, row {origin['row']}, {pair}"
+        return origin | dead_letter("map", "bad_field", detail, record_json(how.mapping.redacted(dict(record))))
+    row = screen_pair(pair, how.sampling, gate=how.gate, share_known=how.share_known)
+    return None if row is None else origin | row
 
 
 def screen_pair(pair: LoggedPair, sampling: Sampling, *, gate: bool, share_known: float | None = None) -> Row | None:
@@ -51,6 +50,8 @@ def screen_pair(pair: LoggedPair, sampling: Sampling, *, gate: bool, share_known
     ``share_known`` is the share under which a stored pair came in, when the store itself is the source.
     """
     position = sample_position(pair.pair_id)
+    always = pair.app is not None and pair.app in sampling.always_apps
+    share_known = 1.0 if always else share_known
     if share_known is None and position >= sampling.share:
         return None
     country = country_of(pair.instruction, pair.output, pair.country)

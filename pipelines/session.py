@@ -11,7 +11,7 @@ from excam.judge_card import JudgeCard
 from excam.mapping import RecordMapping
 from excam.store import Lease, Store
 from pipelines.progress import Tally, Watcher, start_tally
-from pipelines.quiet import hush_ray
+from pipelines.quiet import start_ray_quietly
 from pipelines.run import run_sections
 from pipelines.stages import RunPlan
 from pipelines.units import Section
@@ -31,6 +31,7 @@ class Session:
     watcher: Watcher
     tally: Tally = field(default_factory=Tally)
     seconds: float = 0.0
+    ended: str = "done"
 
     def run(
         self,
@@ -42,23 +43,26 @@ class Session:
         """Judge the sections; the judge is started only when there is something for it to do."""
         if not sections:
             return
-        hush_ray()
+        plan = self.plan(mapping, gate=gate)
+        done, seconds = run_sections(self.store, self.lease, plan, sections, self.watcher)
+        self.tally += done
+        self.seconds += seconds
+
+    def plan(self, mapping: RecordMapping, *, gate: bool) -> RunPlan:
+        """Bring the judge up, and gather what the stages need to know."""
+        start_ray_quietly()
         handle, _ = start_judge(self.settings, waiting=self.watcher.waiting)
-        version = self.card.judge_version
-        plan = RunPlan(
+        return RunPlan(
             store_url=str(self.store.url),
             staging=self.store.staging,
             run_id=self.run_id,
-            judge_version=version,
+            judge_version=self.card.judge_version,
             mapping=mapping,
             gate=gate,
             judge=handle,
             tally=start_tally(),
             in_flight=self.settings.replicas.max * self.settings.replicas.max_ongoing_requests,
         )
-        done, seconds = run_sections(self.store, self.lease, plan, sections, self.watcher)
-        self.tally += done
-        self.seconds += seconds
 
 
 @contextmanager
@@ -71,12 +75,13 @@ def session(
     card = prepare(settings, watcher.fetching).card
     with Store.open(store_url) as store, store.lease(kind, wait=wait) as lease:
         store.register_judge(card)
+        store.clear_staging()  # whoever wrote there has died: only one writer lives at a time
         run_id = store.start_run(lease, kind, card.judge_version, dict(arguments))
         current = Session(store, lease, card, run_id, settings, watcher)
         state = "failed"
         try:
             yield current
-            state = "done"
+            state = current.ended
         except KeyboardInterrupt:
             state = "stopped"
             raise

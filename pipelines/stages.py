@@ -21,7 +21,7 @@ from pipelines.files import open_filesystem
 from pipelines.judging import JudgeCaller
 from pipelines.progress import Tally
 from pipelines.read import read_units
-from pipelines.screen import screen_unit
+from pipelines.screen_unit import screen_unit
 from pipelines.seen import take_stored_verdicts
 from pipelines.units import Section
 
@@ -52,14 +52,16 @@ def _unit_row(**columns: str | int | bytes) -> Batch:
     return {name: np.array([value], dtype=object) for name, value in columns.items()}
 
 
-def _pack(table: pa.Table) -> bytes:
+def pack(table: pa.Table) -> bytes:
+    """Outcomes as bytes, in which form they travel inside a row of a dataset."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     return bytes(sink.getvalue())
 
 
-def _unpack(packed: bytes) -> list[dict[str, Any]]:
+def unpack(packed: bytes) -> list[dict[str, Any]]:
+    """The rows that were packed."""
     with pa.ipc.open_stream(packed) as stream:
         rows: list[dict[str, Any]] = stream.read_all().to_pylist()
         return rows
@@ -85,7 +87,7 @@ class ReadAndScreen:
                 part=unit.part,
                 total=unit.rows,
                 skipped=skipped,
-                outcomes=_pack(outcome_table(rows)),
+                outcomes=pack(outcome_table(rows)),
             )
 
 
@@ -99,15 +101,22 @@ class JudgeAndStage:
         self._filesystem.create_dir(self._folder, recursive=True)
 
     async def __call__(self, batch: Batch) -> Batch:
-        rows = _unpack(batch["outcomes"][0])
-        skipped = int(batch["skipped"][0])
+        rows = unpack(batch["outcomes"][0])
+        staged, _ = await self.judge_and_stage(rows, int(batch["skipped"][0]))
+        kept = {name: batch[name] for name in ("source", "fingerprint", "part", "total", "skipped")}
+        return kept | _unit_row(outcomes=len(rows), staged=staged)
+
+    async def judge_and_stage(self, rows: list[dict[str, Any]], skipped: int) -> tuple[str, Tally]:
+        """Settle the rows in place and write them; where the file is (nowhere for no rows) and what was counted."""
         self._plan.tally.begin.remote()
         await self._caller.judge_rows(rows)
-        self._plan.tally.add.remote(tally_of(rows, skipped, self._caller.retries))
+        counted = tally_of(rows, skipped, self._caller.retries)
+        self._plan.tally.add.remote(counted)
         self._caller.retries = 0
-        kept = {name: batch[name] for name in ("source", "fingerprint", "part", "total", "skipped")}
-        staged = self._write(outcome_table(rows)) if rows else ""
-        return kept | _unit_row(outcomes=len(rows), staged=staged)
+        for row in rows:
+            if row["kind"] == Kind.VERDICT.value:
+                row["record"] = None  # kept this far in case the judge failed
+        return self._write(outcome_table(rows)) if rows else "", counted
 
     def _write(self, table: pa.Table) -> str:
         name = f"{uuid.uuid4().hex}.parquet"

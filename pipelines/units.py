@@ -21,17 +21,22 @@ GROUP_STRIDE = 1 << 24  # parts of one row group are numbered from group * GROUP
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which pairs are judged: a share by hash of the pair id, and a share of its own for a country that has a cap."""
+    """Which pairs are judged: a share by hash of the pair id, and a share of its own for a country that has a cap.
+
+    Pairs of ``always_apps`` are judged all.
+    """
 
     share: float = 1.0
     by_country: tuple[tuple[str, float], ...] = ()
+    always_apps: tuple[str, ...] = ()
 
     def of(self, country: str | None) -> float:
         return min(self.share, dict(self.by_country).get(country or "", self.share))
 
     @property
     def key(self) -> str:
-        return f"{self.share:g}" + (f":{json.dumps(self.by_country)}" if self.by_country else "")
+        apps = f":{json.dumps(sorted(self.always_apps))}" if self.always_apps else ""
+        return f"{self.share:g}" + (f":{json.dumps(self.by_country)}" if self.by_country else "") + apps
 
 
 @dataclass(frozen=True)

@@ -172,10 +172,10 @@ def running_kafka(
             lines = "".join(f"{name}={value}\n" for name, value in settings.items())
             (node.folder / "server.properties").write_text(lines)
             nodes.append(node)
+        tool = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{kafka_jars()}/*", "kafka.tools.StorageTool"]
         formats = [
             subprocess.Popen(
-                ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{kafka_jars()}/*", "kafka.tools.StorageTool", "format"]
-                + ["-t", cluster_id, "-c", "server.properties", *format_arguments],
+                [*tool, "format", "-t", cluster_id, "-c", "server.properties", *format_arguments],
                 cwd=node.folder,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

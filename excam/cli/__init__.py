@@ -12,6 +12,8 @@ from excam.fault import UserError
 
 COMMANDS = {
     "score": "Judge the pairs in Parquet logs and keep the verdicts in a store.",
+    "stream": "Judge a Kafka topic as it grows, and tell how far it is.",
+    "produce": "Write a Parquet log to a Kafka topic, for trials and load tests.",
     "rescore": "Judge everything in the store again with another judge; old verdicts stay.",
     "trends": "Error rates over time by country, language, type, severity, model or app.",
     "worst": "List the gravest reports.",

@@ -119,6 +119,22 @@ def stored_positions(connection: duckdb.DuckDBPyConnection, source: str, judge_v
     return {int(part): int(offset) for part, offset in rows}
 
 
+def stored_note(connection: duckdb.DuckDBPyConnection, source: str, judge_version: str) -> str:
+    """The detail of a source's one ledger row: where a stream keeps what must move with its offsets."""
+    row = connection.execute(
+        "SELECT detail FROM lake.ledger WHERE source || '' = ? AND judge_version = ?", [source, judge_version]
+    ).fetchone()
+    return str(row[0] or "") if row else ""
+
+
+def open_positions(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Every partition of every topic and judge, with the note of its last batch."""
+    return connection.execute(
+        f"""SELECT source, part, judge_version, next_offset, detail, run_id, updated_at FROM lake.ledger
+            WHERE state = '{OPEN}' AND next_offset IS NOT NULL ORDER BY source, judge_version, part"""
+    ).to_arrow_table()
+
+
 def stored_ranges(connection: duckdb.DuckDBPyConnection, judge_version: str | None = None) -> pa.Table:
     """Every range settled, in the order of offsets."""
     return connection.execute(

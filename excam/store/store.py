@@ -145,8 +145,8 @@ class Store:
         self.compact(lease)
         return True
 
-    def clear_staging(self, run_id: str) -> None:
-        """Remove a run's staged files once they are committed; a bucket has its own lifecycle rules for that."""
+    def clear_staging(self, run_id: str = "") -> None:
+        """Remove a run's staged files, or everybody's; a bucket has its own lifecycle rules for that."""
         if "://" not in self.staging:
             shutil.rmtree(f"{self.staging}/{run_id}", ignore_errors=True)
 
@@ -161,6 +161,13 @@ class Store:
     def positions(self, source: str, judge_version: str) -> dict[int, int]:
         """Where each partition of a topic goes on for this judge."""
         return self.query(offsets.stored_positions, source, judge_version)
+
+    def stream_note(self, source: str, judge_version: str) -> str:
+        """What a stream keeps beside its offsets; empty when there is nothing."""
+        return self.query(offsets.stored_note, source, judge_version)
+
+    def stream_positions(self) -> pa.Table:
+        return self.query(offsets.open_positions)
 
     def ranges(self, judge_version: str | None = None) -> pa.Table:
         return self.query(offsets.stored_ranges, judge_version)

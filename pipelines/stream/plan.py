@@ -1,0 +1,115 @@
+"""Decide what the next micro-batch is: which offsets of which partitions, and what retention took before we came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from excam.fault import UserError
+from excam.store import OffsetRange
+from excam.store.offsets import LOST, START
+from pipelines.stream.read import PlannedRange
+from pipelines.stream.settings import Position
+from pipelines.stream.topic import Bounds, Topic
+
+READ_AND_COMMIT = 3.0  # seconds a batch takes besides being judged
+SMALLEST, FIRST = 32, 256
+BATCH_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """One micro-batch. ``moved`` are positions that change without a read: partitions that begin, offsets lost.
+
+    ``positions`` is where every partition stands before it, ``bounds`` what the topic held then.
+    """
+
+    ranges: list[PlannedRange]
+    moved: list[OffsetRange]
+    positions: dict[int, int]
+    bounds: dict[int, Bounds]
+
+
+@dataclass
+class BatchSize:
+    """How many messages to take at once: as many as the judge settles in a third of the latency that is allowed.
+
+    A message waits while the batch before it is read, then while that one is judged, then for its own.
+    """
+
+    max_batch: int
+    max_latency: float
+    rate: float | None = None
+    bytes_each: float = 0.0
+
+    @property
+    def messages(self) -> int:
+        wanted = FIRST
+        if self.rate is not None:
+            wanted = max(SMALLEST, int(self.rate * max(1.0, (self.max_latency - READ_AND_COMMIT) / 3)))
+        if self.bytes_each:
+            wanted = min(wanted, max(1, int(BATCH_BYTES / self.bytes_each)))
+        return max(1, min(wanted, self.max_batch))
+
+    def learn(self, messages: int, size: int, seconds: float) -> None:
+        """A batch of this many messages and bytes kept the judge busy for so long."""
+        if not messages:
+            return
+        rate, each = messages / max(seconds, 0.05), size / messages
+        self.rate = rate if self.rate is None else 0.6 * self.rate + 0.4 * rate
+        self.bytes_each = max(each, 0.6 * self.bytes_each + 0.4 * each)
+
+
+@dataclass
+class Planner:
+    """Plans batches one after the other; ``positions`` runs ahead of the store by the batches in hand."""
+
+    topic: Topic
+    size: BatchSize
+    positions: dict[int, int] = field(default_factory=dict)
+
+    def begin(self, stored: Mapping[int, int], start: Position, *, rewind: bool) -> list[OffsetRange]:
+        """Take up the stored positions; those the store does not know begin at ``start`` and must be stored at once,
+        so that *latest* means the same moment after a crash."""
+        bounds = self.topic.bounds()
+        fresh = {part: bound for part, bound in bounds.items() if rewind or part not in stored}
+        begun = self.topic.positions(start, fresh) if fresh else {}
+        self.positions = dict(stored) | begun
+        return [self._start(part, offset) for part, offset in begun.items()]
+
+    def _start(self, part: int, offset: int) -> OffsetRange:
+        return OffsetRange(self.topic.source, part, offset, offset, kind=START)
+
+    def next(self) -> BatchPlan | None:
+        """The next micro-batch, or None while there is nothing new. Partitions that appeared begin at their start."""
+        bounds = self.topic.bounds()
+        begun = [self._start(part, bound.low) for part, bound in bounds.items() if part not in self.positions]
+        before = {part: self.positions.get(part, bound.low) for part, bound in bounds.items()}
+        lost = []
+        for part, bound in bounds.items():
+            if before[part] < bound.low:
+                lost.append(OffsetRange(self.topic.source, part, before[part], bound.low, kind=LOST))
+            if before[part] > bound.high:
+                raise UserError(
+                    f"{self.topic.name}, partition {part}: the store stands at offset {before[part]}, "
+                    f"the topic ends at {bound.high}",
+                    "the brokers lost messages; read the partition again with: --from earliest --rewind",
+                )
+        starts = {part: max(before[part], bound.low) for part, bound in bounds.items()}
+        taken = _share_out(self.size.messages, {part: bounds[part].high - start for part, start in starts.items()})
+        wanted = {part: (starts[part], starts[part] + count) for part, count in taken.items() if count}
+        if not wanted and not lost and not begun:
+            return None
+        visible = self.topic.visible_ends(wanted)
+        ranges = [PlannedRange(part, start, end, visible[part]) for part, (start, end) in wanted.items()]
+        return BatchPlan(ranges, [*begun, *lost], starts, bounds)
+
+
+def _share_out(total: int, backlog: Mapping[int, int]) -> dict[int, int]:
+    """Give every partition its fair part, and what small ones leave to the larger ones."""
+    taken, left = {}, total
+    waiting = sorted((part for part in backlog if backlog[part] > 0), key=lambda part: backlog[part])
+    for number, part in enumerate(waiting):
+        taken[part] = min(backlog[part], max(1, left // (len(waiting) - number)))
+        left = max(0, left - taken[part])
+    return taken

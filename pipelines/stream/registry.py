@@ -1,0 +1,151 @@
+"""Avro and Protobuf messages whose schema a registry holds: five bytes in front name it, the registry says the rest.
+
+The registry is any that speaks Confluent's HTTP interface (Confluent's own, Karapace, Apicurio in that mode). A schema
+never changes once it has a number, so each is asked for once.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import struct
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from excam.fault import UserError
+from pipelines.files import plain
+
+Reader = Callable[[bytes], dict[str, Any]]
+
+USER, PASSWORD = "EXCAM_SCHEMA_REGISTRY_USER", "EXCAM_SCHEMA_REGISTRY_PASSWORD"
+TIMEOUT = 10.0
+
+
+class UndecodableError(ValueError):
+    """Bytes that are not what their schema says."""
+
+
+class RegistryAwayError(ConnectionError):
+    """The registry does not answer: the message is not at fault, and the batch is tried again."""
+
+
+class Registry:
+    """Decodes framed messages; schemas are asked for by number and kept."""
+
+    def __init__(self, url: str) -> None:
+        if "@" in url:
+            raise UserError("the registry's URL holds credentials", f"set {USER} and {PASSWORD} instead")
+        self._url = url.rstrip("/")
+        self._readers: dict[int, Reader] = {}
+
+    def decode(self, framed: bytes) -> dict[str, Any]:
+        """The record inside a framed message."""
+        if len(framed) < 5:
+            raise UndecodableError("shorter than a schema number")
+        (number,) = struct.unpack(">I", framed[1:5])
+        if number not in self._readers:
+            self._readers[number] = self._reader(number)
+        try:
+            return self._readers[number](framed[5:])
+        except UndecodableError:
+            raise
+        except Exception as error:  # decoders fail in any way on hostile bytes
+            raise UndecodableError(f"not a message of schema {number}: {plain(error)}") from error
+
+    def _reader(self, number: int) -> Reader:
+        found = self._get(f"/schemas/ids/{number}")
+        kind = found.get("schemaType", "AVRO")
+        if kind == "AVRO":
+            return avro_reader(found["schema"])
+        if kind == "PROTOBUF":
+            return protobuf_reader(self._get(f"/schemas/ids/{number}?format=serialized")["schema"])
+        if kind == "JSON":
+            return _json_reader
+        raise UndecodableError(f"schema {number} is of kind {kind}, which this version does not read")
+
+    def _get(self, path: str) -> dict[str, Any]:
+        request = urllib.request.Request(self._url + path, headers={"Accept": "application/json"})
+        user, password = os.environ.get(USER), os.environ.get(PASSWORD)
+        if user and password:
+            token = base64.b64encode(f"{user}:{password}".encode()).decode()
+            request.add_header("Authorization", f"Basic {token}")
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+                found: dict[str, Any] = json.load(answer)
+                return found
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                raise UndecodableError(f"the registry knows no schema at {path}") from error
+            raise RegistryAwayError(f"the schema registry answered {error.code}") from error
+        except (OSError, ValueError) as error:
+            raise RegistryAwayError(f"the schema registry does not answer: {plain(error)}") from error
+
+
+def avro_reader(schema: str) -> Reader:
+    """Reads Avro's binary form without a container."""
+    import fastavro
+
+    parsed = fastavro.parse_schema(json.loads(schema))
+
+    def read(body: bytes) -> dict[str, Any]:
+        return _object(fastavro.schemaless_reader(io.BytesIO(body), parsed, None))
+
+    return read
+
+
+def protobuf_reader(serialized: str) -> Reader:
+    """Reads Protobuf: the schema is a file descriptor, and an index path in front of the body names the message."""
+    from google.protobuf import (  # type: ignore[import-untyped]
+        descriptor_pb2,
+        descriptor_pool,
+        json_format,
+        message_factory,
+    )
+
+    file = descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(serialized))
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    top = [pool.FindMessageTypeByName(".".join(filter(None, (file.package, one.name)))) for one in file.message_type]
+
+    def read(body: bytes) -> dict[str, Any]:
+        path, rest = _indexes(body)
+        kind = top[path[0]]
+        for index in path[1:]:
+            kind = kind.nested_types[index]
+        message = message_factory.GetMessageClass(kind).FromString(rest)
+        return _object(json_format.MessageToDict(message, preserving_proto_field_name=True))
+
+    return read
+
+
+def _indexes(body: bytes) -> tuple[list[int], bytes]:
+    """The message's place in its file: a count and that many zig-zag numbers; a single zero stands for the first."""
+    count, body = _varint(body)
+    path = []
+    for _ in range(min(count, 64)):
+        index, body = _varint(body)
+        path.append(index)
+    return path or [0], body
+
+
+def _varint(body: bytes) -> tuple[int, bytes]:
+    value = 0
+    for place, byte in enumerate(body[:10]):
+        value |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), body[place + 1 :]
+    raise UndecodableError("a number without an end")
+
+
+def _json_reader(body: bytes) -> dict[str, Any]:
+    return _object(json.loads(body))
+
+
+def _object(found: Any) -> dict[str, Any]:
+    if not isinstance(found, Mapping):
+        raise UndecodableError(f"expected a record, found {type(found).__name__}")
+    return dict(found)
