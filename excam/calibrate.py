@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
+import yaml
 from numpy.typing import ArrayLike
+from pydantic import ValidationError
 
 from excam.calibration import (
     Bools,
@@ -29,7 +32,7 @@ def calibrate(
     labels: Sequence[str],
     *,
     groups: Sequence[str] | None = None,
-    method: Method | None = None,
+    method: str | None = None,
     max_false_alarms: float | None = None,
 ) -> Calibration:
     """The calibration of these raw P(error), given each pair's label (``error``, ``correct``, ``not_applicable``).
@@ -45,7 +48,8 @@ def calibrate(
             f"{len(x)} cultural pairs with {int(y.sum())} errors cannot calibrate a judge",
             "give a dev split with both correct and wrong pairs",
         )
-    how: Method = method or ("isotonic" if len(x) >= ENOUGH_FOR_ISOTONIC else "temperature")
+    isotonic = method == "isotonic" if method else len(x) >= ENOUGH_FOR_ISOTONIC
+    how: Method = "isotonic" if isotonic else "temperature"
     names = np.asarray(groups if groups is not None else np.arange(len(p)).astype(str))[cultural]
     fitted = _fit(how, x, y)
     calibrated = fitted.apply(x)
@@ -61,6 +65,19 @@ def calibrate(
             "ece_after": expected_calibration_error(reliability(_left_out(how, x, y, names), y)),
         }
     )
+
+
+def read_calibration(path: Path) -> Calibration:
+    """A calibration from the YAML file that ``excam judge calibrate`` wrote."""
+    try:
+        return Calibration.model_validate(yaml.safe_load(path.read_text("utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as problem:
+        raise UserError(f"{path} is no calibration: {problem}", "make it with `excam judge calibrate`") from problem
+
+
+def write_calibration(calibration: Calibration, path: Path) -> None:
+    """Keep a calibration as YAML."""
+    path.write_text(yaml.safe_dump(calibration.model_dump(mode="json", exclude_none=True), sort_keys=False), "utf-8")
 
 
 def rates(calibration: Calibration, raw: ArrayLike, labels: Sequence[str]) -> dict[str, float]:

@@ -32,7 +32,9 @@ def finish(trainer: Trainer, *, base: str, tokenizer: Any = None, reports: int =
         lora.shrink(trainer.model, rank)
     asked = range(len(dev)) if trainer.device.type == "cuda" else sample(dev, run.dev_sample)
     result["dev_pairs"] = len(asked)
-    result["dev"] = figures(decide(trainer.model, dev, asked, recipe.batch_tokens, trainer.device), dev)
+    decided = decide(trainer.model, dev, asked, recipe.batch_tokens, trainer.device)
+    decided.save(run.out / "dev-decisions.npz")
+    result["dev"] = figures(decided, dev)
     if reports and tokenizer is not None:
         written = write_reports(trainer.model, dev, tokenizer, reports, trainer.device)
         _write(run.out / "reports.json", written.pop("samples"))

@@ -33,7 +33,7 @@ from train.schedule import Clock
 
 NAME = "ray"
 SNAPSHOT = "checkpoint_manager_snapshot.json"
-FILES = ("result.json", "reports.json", "metrics.jsonl")
+FILES = ("result.json", "dev-decisions.npz", "reports.json", "metrics.jsonl")
 PATIENCE_S = 1800  # how long workers wait for the first one while it measures on dev
 
 Say = Callable[[Mapping[str, Any]], None]

@@ -1,14 +1,18 @@
-"""``excam judge``: who judges, one pair by hand, and the judge as a service."""
+"""``excam judge``: who judges, one pair by hand, the judge as a service, and its calibration."""
 
 from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import click
 
 from excam.cli.judge_options import judge_options, judge_settings
+
+FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.group()
@@ -66,6 +70,39 @@ def serve(host: str, port: int, **chosen: Any) -> None:
     click.echo(f"judge {card.judge_version} ready at http://{host}:{port}/v1/judge (its documentation: /docs)")
     while True:
         time.sleep(3600)
+
+
+@judge.command()
+@click.option("--data", type=FOLDER, required=True, help="Folder with the dataset; its dev split is what fits.")
+@click.option("--judged", type=FILE, help="From `excam evaluate --split dev`, or a training run's dev-decisions.npz.")
+@click.option("--limit", type=click.IntRange(2), help="Ask about so many pairs of each source [default: all].")
+@click.option("--method", type=click.Choice(["temperature", "isotonic"]), help="[default: isotonic from 1,000 pairs]")
+@click.option("--max-false-alarms", type=click.FloatRange(0, 1), help="Budget for the threshold, such as 0.02.")
+@click.option("--out", type=FILE, required=True, help="YAML file for `excam adapters publish --calibration`.")
+@judge_options
+def calibrate(
+    data: Path,
+    judged: Path | None,
+    limit: int | None,
+    method: str | None,
+    max_false_alarms: float | None,
+    out: Path,
+    **chosen: Any,
+) -> None:
+    """Fit how P(error) becomes a probability to rely on, and the threshold that keeps a false-alarm budget."""
+    from excam.calibrate import calibrate as fit
+    from excam.calibrate import rates, write_calibration
+    from excam.cli.calibration_pairs import asked_now, judged_before
+
+    settings = judge_settings({**chosen, "calibration": "none"})
+    found = judged_before(judged, data, settings) if judged else asked_now(data, limit, settings)
+    made = fit(found.p_error, found.labels, groups=found.groups, method=method, max_false_alarms=max_false_alarms)
+    write_calibration(made, out)
+    click.echo(f"{made.method} on {made.pairs:,} cultural pairs of dev")
+    click.echo(f"ECE        {made.ece_before:.4f} before, {made.ece_after:.4f} after (on pairs left out of the fit)")
+    reached = ", ".join(f"{name.replace('_', ' ')} {rate:.2%}" for name, rate in rates(made, *found[:2]).items())
+    click.echo(f"threshold  {made.threshold:.4f}: {reached}")
+    click.echo(f"written to {out}; `excam adapters publish --calibration {out}` puts it on an adapter's card")
 
 
 def _say_waiting() -> Any:

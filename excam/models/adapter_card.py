@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from excam.fault import UserError
 
 CARD, CONFIG, WEIGHTS = "adapter.yaml", "adapter_config.json", "adapter_model.safetensors"
 _SHA256 = r"^[0-9a-f]{64}$"
+_NAME, _VERSION = r"^[a-z0-9][a-z0-9.-]*$", r"^[0-9]+(\.[0-9]+)*$"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
 
@@ -33,8 +35,8 @@ class Card(Model):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
-    version: str = Field(pattern=r"^[0-9]+(\.[0-9]+)*$", description="numbers with dots; the highest is the newest")
+    name: str = Field(pattern=_NAME)
+    version: str = Field(pattern=_VERSION, description="numbers with dots; the highest is the newest")
     base: BaseReference
     rank: int = Field(ge=1)
     created: datetime
@@ -44,6 +46,15 @@ class Card(Model):
     note: str | None = Field(default=None, description="what a user must know before relying on it")
     sha256: str = Field(pattern=_SHA256, description="of adapter_model.safetensors")
     config_sha256: str = Field(pattern=_SHA256, description="of adapter_config.json, which scales the weights")
+
+
+def check_name(name: str, version: str) -> None:
+    """Refuse what could not stand on a card, before any work is done."""
+    for what, text, form in (("name", name, _NAME), ("version", version, _VERSION)):
+        if not re.fullmatch(form, text):
+            raise UserError(
+                f"{text!r} is no {what} for an adapter", "use a name like excam-qwen-0.5b and a version like 1.0.0"
+            )
 
 
 def require_files(folder: Path) -> None:

@@ -1,0 +1,124 @@
+"""Bring an adapter from a folder, an archive or a URL into the cache, if it is what its card says."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from excam.fault import UserError
+from excam.models.adapter_card import CARD, CONFIG, WEIGHTS, read_card
+from excam.models.adapters import Adapter, resolve_adapter
+from excam.models.cache import cache_root, only_one
+
+FILES = (CARD, CONFIG, WEIGHTS)
+ARCHIVES = (".tar", ".tar.gz", ".tgz")
+MOST_BYTES = 8 << 30
+_CHUNK = 4 << 20
+
+
+def pull(source: str, *, sha256: str | None = None, cache: Path | None = None) -> Adapter:
+    """Install the adapter at ``source`` under the name and version of its card; what is there already stays.
+
+    Three files are taken by name and nothing else, whatever an archive holds besides. They become an adapter only if
+    their hashes are those of the card, and the weights' hash the one asked for, where one is.
+    """
+    root = cache_root(cache)
+    (root / "tmp").mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix="adapter-", dir=root / "tmp"))
+    try:
+        _take(source, draft)
+        found = resolve_adapter(draft, cache)
+        if sha256 is not None and found.sha256 != sha256.lower():
+            raise UserError(
+                f"{source} holds other weights than asked for: wrong SHA-256, nothing is installed\n"
+                f"    expected {sha256}\n"
+                f"    found    {found.sha256}",
+                "ask whoever gave you the hash",
+            )
+        return settle(draft, root / "adapters", cache)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def settle(draft: Path, home: Path, cache: Path | None = None) -> Adapter:
+    """Move a checked adapter to ``home/NAME/VERSION`` and make its files read-only; a version is never overwritten."""
+    card = read_card(draft)
+    target = home / card.name / card.version
+    with only_one(cache_root(cache), f"adapter-{card.name}-{card.version}"):
+        if target.exists():
+            there = resolve_adapter(target, cache)
+            if (there.sha256, there.card.config_sha256) == (card.sha256, card.config_sha256):
+                return there
+            raise UserError(
+                f"{target} holds another adapter of that name and version: a published adapter never changes",
+                "publish the new one as a new version",
+            )
+        for file in FILES:
+            (draft / file).chmod(0o444)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft.chmod(0o755)
+        shutil.move(draft, target)
+    return resolve_adapter(target, cache)
+
+
+def _take(source: str, draft: Path) -> None:
+    path = Path(source).expanduser()
+    if path.is_dir():
+        _each(lambda name: (path / name).open("rb"), draft, source)
+    elif source.endswith(ARCHIVES):
+        with _open(source) as stream:
+            _unpack(stream, draft, source)
+    elif "://" in source:
+        _each(lambda name: _open(f"{source.rstrip('/')}/{name}"), draft, source)
+    else:
+        raise UserError(f"there is no adapter at {source}", "give a folder, a .tar or .tar.gz file, or a URL of either")
+
+
+def _open(url: str) -> IO[bytes]:
+    import fsspec
+
+    try:
+        opened: IO[bytes] = fsspec.open(url, "rb").open()
+        return opened
+    except (OSError, ValueError, ImportError) as problem:
+        raise UserError(f"{url} cannot be read: {problem}", "check the address and your access to it") from problem
+
+
+def _each(open_file: Callable[[str], IO[bytes]], draft: Path, source: str) -> None:
+    for name in FILES:
+        try:
+            with open_file(name) as stream:
+                _copy(stream, draft / name, source)
+        except OSError as problem:
+            raise UserError(f"{source} has no readable {name}: {problem}", "give a published adapter") from problem
+
+
+def _unpack(stream: IO[bytes], draft: Path, source: str) -> None:
+    """The three files from an archive, wherever they lie in it; links and everything else are passed over."""
+    try:
+        with tarfile.open(fileobj=stream, mode="r|*") as archive:
+            for member in archive:
+                name = Path(member.name).name
+                if not member.isreg() or name not in FILES:
+                    continue
+                if (draft / name).exists():
+                    raise UserError(f"{source} holds {name} twice", "pull an archive with one adapter in it")
+                content = archive.extractfile(member)
+                if content is not None:
+                    _copy(content, draft / name, source)
+    except (tarfile.TarError, EOFError, OSError) as problem:
+        raise UserError(f"{source} is no whole tar archive: {problem}", "get it again") from problem
+
+
+def _copy(stream: IO[bytes], path: Path, source: str) -> None:
+    done = 0
+    with path.open("wb") as file:
+        while chunk := stream.read(_CHUNK):
+            done += len(chunk)
+            if done > MOST_BYTES:
+                raise UserError(f"{source}: {path.name} has more than {MOST_BYTES >> 30} GiB", "pull an adapter")
+            file.write(chunk)

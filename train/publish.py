@@ -1,0 +1,207 @@
+"""Publish an adapter: prove that it decides when served as it did when trained, give it a card, and seal it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from excam.calibration import Calibration
+from excam.fault import UserError
+from excam.models import Adapter, BaseModel, write_card
+from excam.models.adapter_card import CONFIG, WEIGHTS, read_config, require_files
+from excam.models.pull import settle
+from excam.report import Status
+
+ENOUGH_THE_SAME = 0.98
+STATUSES = (Status.CORRECT, Status.ERROR, Status.NOT_APPLICABLE)  # in the order of train.examples.LABELS
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Decisions on the same pairs by the training code and by the judge as it is served."""
+
+    names: tuple[str, ...]
+    trained: np.ndarray[Any, np.dtype[np.float64]]
+    served: np.ndarray[Any, np.dtype[np.float64]]
+
+    @property
+    def same(self) -> float:
+        return float((self.trained.argmax(1) == self.served.argmax(1)).mean())
+
+    @property
+    def apart(self) -> float:
+        """The mean difference of P(error)."""
+        return float(np.abs(self.trained[:, 1] - self.served[:, 1]).mean())
+
+    def differences(self) -> list[str]:
+        """A line for every pair that was decided otherwise."""
+        rows = np.flatnonzero(self.trained.argmax(1) != self.served.argmax(1))
+        return [f"{self.names[row]}: {_told(self.trained[row])}, served {_told(self.served[row])}" for row in rows]
+
+
+def _told(probability: np.ndarray[Any, np.dtype[np.float64]]) -> str:
+    return f"{STATUSES[int(probability.argmax())].value} (P(error) {probability[1]:.3f})"
+
+
+def publish(
+    folder: Path,
+    *,
+    name: str,
+    version: str,
+    home: Path,
+    base: BaseModel,
+    rows: Sequence[Row] = (),
+    calibration: Calibration | None = None,
+    note: str | None = None,
+) -> tuple[Adapter, Agreement | None]:
+    """Copy the adapter's files, verify the copy on ``rows``, write its card with the figures, move it into place."""
+    require_files(folder)
+    if (home / name / version).exists():
+        raise UserError(
+            f"{home / name / version} exists: a published adapter never changes", "choose a higher --version"
+        )
+    facts = _result(folder)
+    metrics = {key: float(value) for key, value in facts.get("dev", {}).items() if math.isfinite(value)}
+    home.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".publishing-", dir=home))
+    try:
+        for file in (CONFIG, WEIGHTS):
+            shutil.copyfile(folder / file, draft / file)
+        agreement = None
+        if rows:
+            trial = shutil.copytree(draft, draft / "trial")
+            write_card(trial, name=name, version=version, base=base, dataset="trial")
+            agreement = verify(trial, base, rows)
+            shutil.rmtree(trial)
+            metrics |= {"verified_pairs": len(rows), "verified_same": round(agreement.same, 4)}
+        dataset = str(facts.get("dataset") or "not stated")
+        known: dict[str, Any] = {"calibration": calibration, "note": note, "metrics": metrics}
+        write_card(draft, name=name, version=version, base=base, dataset=dataset, **known)
+        return settle(draft, home), agreement
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def verify(folder: Path, base: BaseModel, rows: Sequence[Row]) -> Agreement:
+    """Ask both about the rows; a fault where fewer than 98 % of the decisions are the same."""
+    trained = trained_decisions(folder, base, rows)
+    served = served_decisions(folder, base, rows)
+    found = Agreement(tuple(str(row["sample_id"]) for row in rows), trained, served)
+    if found.same < ENOUGH_THE_SAME:
+        few = "\n    ".join(found.differences()[:10])
+        raise UserError(
+            f"served, the adapter decides only {found.same:.0%} of {len(rows)} pairs as in training\n    {few}",
+            "check that the adapter was trained on this base, prompt and version of the code",
+        )
+    return found
+
+
+def trained_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """P(correct), P(error), P(not applicable) of each row by the training code: one packed forward pass."""
+    import torch
+
+    from excam.models import load_tokenizer
+    from serve.settings import JudgeSettings
+    from train import model
+    from train.decide import decide
+    from train.examples import Encoder, assemble
+    from train.recipe import Recipe
+
+    encoder = Encoder(load_tokenizer(base.path), JudgeSettings.load().max_prompt_tokens, 256)
+    examples = assemble(rows, map(encoder, rows), encoder)
+    config = read_config(folder)
+    recipe = Recipe(rank=config["r"], alpha=config["lora_alpha"], layers=tuple(config["target_modules"]), compile=False)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    network = model.load(base.path, recipe, device)
+    put_adapter(network, folder)
+    longest = int(examples.lengths.max())
+    found = decide(network, examples, range(len(examples)), max(2048, longest), device)
+    probabilities = np.empty((len(examples), 3))
+    probabilities[found.index] = found.probabilities
+    return probabilities
+
+
+def put_adapter(network: Any, folder: Path) -> None:
+    """Load a saved adapter into a network that has one of the same shape."""
+    import torch
+    from safetensors.torch import load_file
+
+    from train import lora
+
+    saved = load_file(folder / WEIGHTS)
+    with torch.no_grad():
+        for name, module in lora.adapters(network).items():
+            module.down.copy_(saved.pop(f"base_model.model.{name}.lora_A.weight"))
+            module.up.copy_(saved.pop(f"base_model.model.{name}.lora_B.weight"))
+    if saved:
+        raise UserError(f"{folder / WEIGHTS} has {len(saved)} tensors the base has no place for", "use its own base")
+
+
+def served_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The same of the judge that serves this adapter: vLLM, merged on a CPU, as LoRA on a GPU, decoding freely."""
+    from excam.score import decision_probabilities
+    from serve.engine_arguments import engine_environment
+    from serve.identity import prepare
+    from serve.settings import JudgeSettings
+
+    known = base.name if not base.path.is_dir() or _is_named(base) else str(base.path)
+    settings = JudgeSettings.load(base=known, adapter=str(folder))
+    judge = prepare(settings)
+    os.environ.update(engine_environment(settings))
+
+    async def ask() -> list[list[float]]:
+        from serve.engine import JudgeEngine
+
+        engine = JudgeEngine(judge)
+        try:
+            prompts = [engine.render(row["instruction"], row["output"]) for row in rows]
+            decided = await asyncio.gather(*map(engine.decide, prompts))
+        finally:
+            engine.shutdown()
+        probabilities = [decision_probabilities(decision.by_status) for decision in decided]
+        return [[each[status] for status in STATUSES] for each in probabilities]
+
+    return np.array(asyncio.run(ask()))
+
+
+def rows_to_verify(split: Path, count: int) -> list[Row]:
+    """Pairs of a split, drawn by a fixed seed, twins together as far as the number goes."""
+    import pyarrow.parquet as pq
+
+    if not split.is_file():
+        raise UserError(f"there is no {split}", "give the folder that `excam dataset build --out` wrote")
+    table = pq.read_table(split)
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(table.select(["twin_id", "sample_id"]).to_pylist()):
+        places.setdefault(row["twin_id"] or row["sample_id"], []).append(place)
+    groups = list(places.values())
+    drawn = [place for one in np.random.default_rng(0).permutation(len(groups)) for place in groups[one]]
+    rows: list[Row] = table.take(drawn[:count]).to_pylist()
+    return rows
+
+
+def _is_named(base: BaseModel) -> bool:
+    from excam.models.registry import known
+
+    return base.name in known()
+
+
+def _result(folder: Path) -> dict[str, Any]:
+    """What the training run wrote beside the adapter, where it did."""
+    path = folder.resolve().parent / "result.json"
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
