@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import KafkaException, Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # its stubs are incomplete
 
 from excam.models.cache import cache_root
 
@@ -46,8 +46,8 @@ def kafka_jars() -> Path:
     if not folder.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
         making = Path(tempfile.mkdtemp(dir=cache))
-        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={making}"]
-        subprocess.run(command, check=True, cwd=making)
+        fetch = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={making}"]
+        subprocess.run(fetch, check=True, cwd=making)
         making.chmod(0o755)
         os.replace(making, folder)
     return folder
@@ -144,7 +144,7 @@ class Kafka:
         producer.init_transactions(30)
         producer.begin_transaction()
         for value in values:
-            producer.produce(topic, value, partition=0)
+            producer.produce(topic, value, key=secrets.token_bytes(4), partition=0)
         producer.flush(30)
         producer.commit_transaction(30) if commit else producer.abort_transaction(30)
 

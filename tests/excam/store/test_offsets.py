@@ -16,14 +16,13 @@ def test_offsets_and_verdicts_are_stored_together_and_a_batch_stored_twice_is_re
         store.register_judge(CARD)
         run = store.start_run(lease, "stream", JUDGE, {})
         store.commit(lease, run, JUDGE, [], [], [OffsetRange(TOPIC, 0, 0, 0, kind="start")])
-        batch = ([outcome_table([verdict(1)])], [], [OffsetRange(TOPIC, 0, 0, 5, messages=5, records=5)])
-        assert store.commit(lease, run, JUDGE, *batch).verdicts == 1
+        rows, ranges = [outcome_table([verdict(1)])], [OffsetRange(TOPIC, 0, 0, 5, messages=5, records=5)]
+        assert store.commit(lease, run, JUDGE, rows, [], ranges).verdicts == 1
         assert store.positions(TOPIC, JUDGE) == {0: 5}
         with pytest.raises(OffsetMovedError, match="stands at 5"):
-            store.commit(lease, run, JUDGE, *batch)
-        again = [outcome_table([verdict(2)])], [], [OffsetRange(TOPIC, 0, 3, 9)]
+            store.commit(lease, run, JUDGE, rows, [], ranges)
         with pytest.raises(OffsetMovedError):
-            store.commit(lease, run, JUDGE, *again)
+            store.commit(lease, run, JUDGE, [outcome_table([verdict(2)])], [], [OffsetRange(TOPIC, 0, 3, 9)])
         assert store.positions(TOPIC, JUDGE) == {0: 5}
         counted = store.query(lambda connection: connection.execute("SELECT count(*) FROM lake.verdicts").fetchone())
         assert counted == (1,)

@@ -1,0 +1,48 @@
+"""Secrets come from files and the environment, and show up nowhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from excam.fault import UserError
+from pipelines.stream.settings import KafkaAccess, seconds
+
+
+def test_options_come_from_a_file_and_the_environment_and_are_not_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yaml, properties = tmp_path / "kafka.yaml", tmp_path / "kafka.properties"
+    yaml.write_text("security.protocol: SASL_SSL\nsasl.password: from-file\n")
+    properties.write_text("# ours\nsecurity.protocol=SASL_SSL\nsasl.password = from-file\n")
+    for path in (yaml, properties):
+        access = KafkaAccess.load("broker:9092", path)
+        assert access.client()["sasl.password"] == "from-file"
+        assert access.reader()["security.protocol"] == "SASL_SSL"
+        assert "from-file" not in repr(access)
+    monkeypatch.setenv("EXCAM_KAFKA_SASL_PASSWORD", "from-environment")
+    monkeypatch.setenv("EXCAM_KAFKA_BOOTSTRAP", "broker:9092")
+    access = KafkaAccess.load("broker:9092", yaml)
+    assert access.client()["sasl.password"] == "from-environment"
+    assert "bootstrap" not in access.client()
+
+
+@pytest.mark.parametrize("text", ["- a\n- b", "sasl: {password: hidden}", "sasl.password: 'hidden"])
+def test_a_broken_file_is_named_without_quoting_it(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "kafka.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"kafka\.yaml") as error:
+        KafkaAccess.load("broker:9092", path)
+    assert "hidden" not in str(error.value)
+
+
+def test_credentials_in_the_address_are_refused() -> None:
+    with pytest.raises(UserError, match="credentials"):
+        KafkaAccess.load("user:secret@broker:9092")
+
+
+def test_spans_of_time_are_read_as_people_write_them() -> None:
+    assert [seconds(text) for text in ("30s", "500ms", "2m", "1.5h", "7")] == [30, 0.5, 120, 5400, 7]
+    with pytest.raises(UserError):
+        seconds("soon")

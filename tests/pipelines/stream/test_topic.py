@@ -1,0 +1,98 @@
+"""What brokers say of a topic, read from a real one: where it ends for a reader, and where monitors see us."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+from confluent_kafka import TopicPartition
+
+from excam.fault import UserError
+from pipelines.stream.plan import BatchSize, Planner
+from pipelines.stream.settings import KafkaAccess
+from pipelines.stream.topic import Bounds, Topic
+from tests.kafka import Kafka
+
+
+def topic_of(kafka: Kafka, name: str) -> Topic:
+    return Topic(name, KafkaAccess(kafka.bootstrap), f"group-{name}")
+
+
+def test_the_last_message_a_reader_gets_is_found_behind_markers_and_aborted_transactions(kafka: Kafka) -> None:
+    name = kafka.topic(3)
+    kafka.produce(name, [b"a", b"b", b"c"])
+    kafka.transaction(name, [b"d", b"e"], commit=True)
+    kafka.transaction(name, [b"x"] * 40, commit=False)
+    kafka.produce(name, [b"a"], partition=lambda number: 1)
+    with topic_of(kafka, name) as topic:
+        bounds = topic.bounds()
+        assert bounds == {0: Bounds(0, 47), 1: Bounds(0, 1), 2: Bounds(0, 0)}
+        assert topic.visible_ends({0: (0, 47), 1: (0, 1)}) == {0: 5, 1: 1}
+        assert topic.visible_ends({0: (5, 47)}) == {0: 5}, "nothing but an aborted transaction is left"
+        assert topic.visible_ends({0: (0, 2)}) == {0: 2}
+
+
+def test_where_to_begin_can_be_the_start_the_end_or_a_moment(kafka: Kafka) -> None:
+    name = kafka.topic(2)
+    kafka.produce(name, [b"old"] * 3)
+    time.sleep(0.05)
+    moment = datetime.now(UTC)
+    kafka.produce(name, [b"new"] * 2)
+    with topic_of(kafka, name) as topic:
+        bounds = topic.bounds()
+        assert topic.positions("earliest", bounds) == {0: 0, 1: 0}
+        assert topic.positions("latest", bounds) == {0: 5, 1: 0}
+        assert topic.positions(moment, bounds) == {0: 3, 1: 0}
+
+
+def test_the_group_mirrors_what_it_is_told(kafka: Kafka) -> None:
+    name = kafka.topic(2)
+    with topic_of(kafka, name) as topic:
+        assert topic.mirrored() == {}
+        topic.mirror({0: 3, 1: 0})
+        assert topic.mirrored() == {0: 3, 1: 0}
+
+
+def test_a_topic_made_again_is_another_source_and_a_missing_one_is_the_users_mistake(kafka: Kafka) -> None:
+    name = kafka.topic()
+    with topic_of(kafka, name) as topic:
+        first = topic.source
+    admin = kafka.admin()
+    admin.delete_topics([name])[name].result(10)
+    with pytest.raises(UserError, match="there is no topic"):
+        topic_of(kafka, name)
+    kafka.topic(name=name)
+    with topic_of(kafka, name) as topic:
+        assert topic.source != first
+
+
+def test_a_plan_reports_what_retention_deleted_and_takes_up_new_partitions_from_their_start(kafka: Kafka) -> None:
+    name = kafka.topic(1)
+    kafka.produce(name, [b"x"] * 10)
+    with topic_of(kafka, name) as topic:
+        planner = Planner(topic, BatchSize(max_batch=4, max_latency=30))
+        assert [one.kind for one in planner.begin({}, "earliest", rewind=False)] == ["start"]
+        admin = kafka.admin()
+        admin.delete_records([TopicPartition(name, 0, 6)])[TopicPartition(name, 0)].result(10)
+        plan = planner.next()
+        assert plan is not None
+        assert [(one.kind, one.first_offset, one.next_offset) for one in plan.moved] == [("lost", 0, 6)]
+        assert [(one.part, one.start, one.end) for one in plan.ranges] == [(0, 6, 10)]
+        planner.positions = {0: 10}
+        assert planner.next() is None
+        planner.positions = {0: 11}
+        with pytest.raises(UserError, match="the topic ends at 10"):
+            planner.next()
+
+
+def test_a_batch_is_as_large_as_the_judge_settles_in_time() -> None:
+    size = BatchSize(max_batch=5000, max_latency=30)
+    assert size.messages == 256
+    size.learn(300, 300_000, 10)
+    assert size.messages == 270
+    for _ in range(20):
+        size.learn(100_000, 10**8, 10)
+    assert size.messages == 5000
+    size.learn(10, 50 * 2**20, 1)
+    assert size.messages <= 13, "large messages make small batches"
