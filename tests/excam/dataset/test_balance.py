@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from excam.dataset.balance import Choice, answer_key, choose, tolerance, usable
+from excam.dataset.balance import Choice, answer_key, choose, draw, tolerance, usable
 from excam.dataset.item import Item, Task
 
 MakeItem = Callable[..., Item]
@@ -51,6 +51,26 @@ def test_choices_are_wrong_answers_of_their_item_and_within_bounds(
 @settings(max_examples=40, deadline=None)
 def test_the_order_of_items_decides_nothing(items: list[Item]) -> None:
     assert sorted(map(repr, choose(items, 1, 2, 99))) == sorted(map(repr, choose(items[::-1], 1, 2, 99)))
+    assert draw(items, 1, 2, 99) == draw(items[::-1], 1, 2, 99)
+
+
+@given(ITEMS, st.integers(1, 3), st.integers(0, 50))
+@settings(max_examples=40, deadline=None)
+def test_drawn_at_random_every_item_is_served_before_any_is_served_twice(
+    items: list[Item], rounds: int, most: int
+) -> None:
+    drawn = draw(items, 1, rounds, most)
+    assert len({(choice.item.item_id, choice.wrong) for choice in drawn}) == len(drawn) <= most
+    assert all(choice.wrong in usable(choice.item) for choice in drawn)
+    served = Counter(choice.item.item_id for choice in drawn)
+    assert max(served.values(), default=0) <= rounds
+    if max(served.values(), default=0) > 1:
+        assert set(served) == {item.item_id for item in items if usable(item)}
+
+
+def test_drawn_at_random_an_answer_stays_as_often_right_as_it_is() -> None:
+    items = [_item(number, "Yes" if number % 4 else "No", ["No" if number % 4 else "Yes"]) for number in range(400)]
+    assert excess(draw(items, 0, 1, 10_000))["yes"] == (300, 100)
 
 
 def test_a_lopsided_question_is_brought_into_balance() -> None:

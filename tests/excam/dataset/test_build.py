@@ -56,6 +56,20 @@ def test_every_error_has_one_correct_twin_with_the_same_instruction(rows: Rows) 
             assert len({(row["instruction"], row["item_id"], row["task"]) for row in pair}) == 1
 
 
+def test_other_wordings_put_the_twins_of_train_again_and_leave_dev_and_test_alone(
+    small_sources: Path, small_profile: Profile, tmp_path: Path, rows: Rows
+) -> None:
+    build(small_sources, tmp_path, replace(small_profile, wordings=3), seed=3)
+    again = {split: pq.read_table(tmp_path / f"{split}.parquet").to_pylist() for split in rows}
+    assert (again["dev"], again["test"]) == (rows["dev"], rows["test"])
+
+    def asked(found: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+        return Counter((row["item_id"], row["task"]) for row in found if row["origin"] == "hard")
+
+    assert asked(again["train"]) == Counter({key: 3 * count for key, count in asked(rows["train"]).items()})
+    assert len({row["sample_id"] for row in again["train"]}) == len(again["train"])
+
+
 def test_label_severity_and_origin_follow_from_the_report(rows: Rows) -> None:
     for row in (row for split in rows for row in rows[split]):
         report = parse_report(row["report"])
