@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import hashlib
 import itertools
 import math
@@ -115,7 +114,6 @@ def _run(judge: Judge, start: Callable[[], Awaitable[Any]], rows: Iterable[Mappi
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     os.environ.update(engine_environment(judge.settings))
     asyncio.run(_judge(start, rows, keep))
-    gc.collect()  # an engine left to the interpreter's end complains there that everything is gone
 
 
 async def _judge(start: Callable[[], Awaitable[Any]], rows: Iterable[Mapping[str, Any]], keep: Keep) -> None:

@@ -123,35 +123,17 @@ class Plan:
 
 def _judge(plan: Plan, out: Path, settings: Any) -> Path:
     """Judge what is not judged yet and join the parts; the path of the judged file."""
-    from excam.dataset.write import sha256
     from excam.evaluation.baselines import BASELINES as PROMPTS
     from excam.evaluation.choose import choose, read_split
-    from excam.evaluation.judged import Run
     from excam.evaluation.parts import Parts
-    from excam.relevance import bundled
     from serve.identity import prepare
-    from serve.offline import ask_baseline, baseline_card, judge_rows, parameters
+    from serve.offline import ask_baseline, judge_rows
 
     table = choose(read_split(plan.data, plan.split), plan.limit, plan.left_out)
     baseline = PROMPTS[plan.baseline] if plan.baseline else None
     with Display(table.num_rows) as display:
         judge = prepare(settings, progress=display.fetching)
-        card = baseline_card(judge, baseline) if baseline else judge.card
-        run = Run(
-            judge=_name(judge, baseline),
-            judge_version=card.judge_version,
-            parameters=parameters(judge.model_path),
-            tuned=card.tuned,
-            threshold=judge.threshold,
-            baseline=plan.baseline,
-            reports=plan.reports or baseline is not None,
-            split=plan.split,
-            dataset_sha256=sha256(plan.data / f"{plan.split}.parquet"),
-            limit=plan.limit,
-            left_out=plan.left_out,
-            gate_version=bundled().version,
-        )
-        parts = Parts(out, run)
+        parts = Parts(out, facts(plan, judge))
         done = parts.done()
         rows = [row for row in table.to_pylist() if row["sample_id"] not in done]
         display.judged(len(done))
@@ -161,6 +143,32 @@ def _judge(plan: Plan, out: Path, settings: Any) -> Path:
         elif rows:
             judge_rows(judge, rows, keep, reports=plan.reports)
         return parts.join(table["sample_id"].to_pylist())
+
+
+def facts(plan: Plan, judge: Judge) -> Run:
+    """Who judges what: by this a stopped run is known again."""
+    from excam.dataset.write import sha256
+    from excam.evaluation.baselines import BASELINES as PROMPTS
+    from excam.evaluation.judged import Run
+    from excam.relevance import bundled
+    from serve.offline import baseline_card, parameters
+
+    baseline = PROMPTS[plan.baseline] if plan.baseline else None
+    card = baseline_card(judge, baseline) if baseline else judge.card
+    return Run(
+        judge=_name(judge, baseline),
+        judge_version=card.judge_version,
+        parameters=parameters(judge.model_path),
+        tuned=card.tuned,
+        threshold=judge.threshold,
+        baseline=plan.baseline,
+        reports=plan.reports or baseline is not None,
+        split=plan.split,
+        dataset_sha256=sha256(plan.data / f"{plan.split}.parquet"),
+        limit=plan.limit,
+        left_out=plan.left_out,
+        gate_version=bundled().version,
+    )
 
 
 def _name(judge: Judge, baseline: Baseline | None) -> str:

@@ -56,7 +56,7 @@ def _head(run: Run) -> str:
     told = [
         f"# Evaluation of {run.judge}",
         f"judge_version `{run.judge_version}` · {run.split} split (sha256 `{run.dataset_sha256[:16]}`) · "
-        f"threshold {run.threshold:g} · {'reports written' if run.reports else 'decisions only'}"
+        f"{_asked_for(run)}"
         + (f" · at most {run.limit:,} samples a source" if run.limit else "")
         + (f" · trained without {run.left_out}" if run.left_out else ""),
         "Intervals are 95 %, by resampling whole items. A pair without a readable answer counts as judged wrongly.",
@@ -64,6 +64,12 @@ def _head(run: Run) -> str:
     if not run.reports and run.baseline is None:
         told.append("Without reports every error found scores -5, a major error.")
     return "\n\n".join(told)
+
+
+def _asked_for(run: Run) -> str:
+    if run.baseline:
+        return f"the paper's {run.baseline} prompt"
+    return f"threshold {run.threshold:.3g} · {'reports written' if run.reports else 'decisions only'}"
 
 
 def _table_4(summary: Summary, run: Run) -> str:

@@ -14,13 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from excam.cli.evaluate import evaluate
+from excam.cli.evaluate import Plan, evaluate, facts
 from excam.dataset.balance import Choice
 from excam.dataset.hard import HardErrors
 from excam.dataset.item import Item, Task
 from excam.dataset.sample import to_table
 from excam.evaluation.judged import Judged, Run, judged_table
+from excam.evaluation.parts import Parts
 from excam.fault import UserError
+from serve.identity import prepare
+from serve.settings import JudgeSettings
 
 DISHES = ("rendang", "sushi", "mole", "jollof rice", "sauerbraten", "pho")
 SMALL = ("--base", "smollm2-135m", "--adapter", "none", "--judge-config")
@@ -64,6 +67,14 @@ def _judge(data: Path, out: Path, wrong: int, **facts: Any) -> Path:
 
 def _run(*arguments: object) -> Any:
     return CliRunner().invoke(evaluate, [str(one) for one in arguments])
+
+
+def _excam(*arguments: object) -> str:
+    """The command as a user runs it, in a process of its own; what it printed."""
+    command = [sys.executable, "-m", "excam.cli", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=550)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
 
 
 def test_the_report_of_an_earlier_run_needs_no_engine(data: Path, tmp_path: Path) -> None:
@@ -126,51 +137,37 @@ def test_a_command_without_anything_to_judge_says_what_to_give(tmp_path: Path, d
 
 
 @pytest.mark.engine
-def test_a_split_is_judged_with_a_real_engine_and_a_killed_run_goes_on(data: Path, tmp_path: Path) -> None:
-    """Twelve samples through vLLM in a process of its own, as a user runs it; then again with some taken away."""
-    config = tmp_path / "judge.yaml"
+def test_a_killed_run_goes_on_with_a_real_engine_and_judges_nothing_twice(data: Path, tmp_path: Path) -> None:
+    """Half of twelve samples lie there as an earlier run left them; the command judges the rest and reports on all."""
+    config, out = tmp_path / "judge.yaml", tmp_path / "out"
     config.write_text("max_prompt_tokens: 512\nmax_report_tokens: 128\n", "utf-8")
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "excam.cli", "evaluate", "--data", data, *SMALL, config, "--out", out, "--json"]
+    plan = Plan(data, "test", None, None, None, reports=False)
+    run = facts(plan, prepare(JudgeSettings.load(config, base="smollm2-135m", adapter="none")))
+    samples = pq.read_table(data / "test.parquet")
+    half = [row | {"status": "correct", "p_error": 0.125, "p_report": 0.5} for row in samples.slice(0, 6).to_pylist()]
+    Parts(out, run).add(half)
 
-    def call() -> dict[str, Any]:
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, timeout=500)
-        assert done.returncode == 0, done.stderr[-3000:]
-        printed: dict[str, Any] = json.loads(done.stdout)
-        return printed
-
-    first = call()
+    done = _excam("evaluate", "--data", data, *SMALL, config, "--out", out, "--json")
     judged = Judged.read(out)
-    assert len(judged) == 12
-    assert judged.table["sample_id"].to_pylist() == pq.read_table(data / "test.parquet")["sample_id"].to_pylist()
-    assert all(0 <= p <= 1 for p in judged.table["p_error"].to_pylist())
+    assert judged.run == run
+    assert judged.table["sample_id"].to_pylist() == samples["sample_id"].to_pylist()
+    assert judged.numbers("p_error")[:6].tolist() == [0.125] * 6, "what was judged is not judged again"
+    assert all(0 < p < 1 and p != 0.125 for p in judged.numbers("p_error")[6:])
     assert not judged.failed.any()
-    assert judged.run.parameters is not None
-    assert 130e6 < judged.run.parameters < 140e6
+    assert run.parameters is not None
+    assert 130e6 < run.parameters < 140e6
     assert (out / "report.md").is_file()
-
-    # as if it had been killed: one part with half the samples, no judged file
-    kept = judged.table.slice(0, 6)
-    (out / "judged.parquet").unlink()
-    (out / "parts").mkdir()
-    pq.write_table(kept, out / "parts" / "000000.parquet")
-    second = call()
-    again = Judged.read(out)
-    assert again.table.slice(0, 6).equals(kept), "what was judged is not judged again"
-    assert again.strings("status").tolist() == judged.strings("status").tolist()
-    assert [one["n"] for one in second["figures"]] == [one["n"] for one in first["figures"]]
+    assert not (out / "parts").exists()
+    assert json.loads(done)["run"]["judge"] == "smollm2-135m untuned"
 
 
 @pytest.mark.engine
 def test_a_baseline_prompt_is_asked_and_unreadable_answers_are_counted(data: Path, tmp_path: Path) -> None:
     config = tmp_path / "judge.yaml"
     config.write_text("max_prompt_tokens: 512\n", "utf-8")
-    command = [sys.executable, "-m", "excam.cli", "evaluate", "--data", data, "--base", "smollm2-135m",
-               "--judge-config", config, "--baseline", "binary", "--answer-tokens", 48, "--limit", 2,
-               "--out", tmp_path / "out"]  # fmt: skip
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, timeout=500)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "answers not readable" in done.stdout
+    small = ("--base", "smollm2-135m", "--judge-config", config, "--answer-tokens", 48, "--limit", 2)
+    done = _excam("evaluate", "--data", data, *small, "--baseline", "binary", "--out", tmp_path / "out")
+    assert "answers not readable" in done
     judged = Judged.read(tmp_path / "out")
     assert len(judged) == 6
     assert judged.run.judge == "smollm2-135m bin"
