@@ -186,7 +186,7 @@ def running_kafka(
         for node in nodes:
             node.start()
         kafka = Kafka(nodes, dict(client or {}))
-        _wait_until_ready(kafka)
+        wait_until_ready(kafka)
         yield kafka
     finally:
         for node in nodes:
@@ -221,7 +221,8 @@ def _settings(node: Broker, controller: int, voters: str, brokers: int, listener
     }
 
 
-def _wait_until_ready(kafka: Kafka) -> None:
+def wait_until_ready(kafka: Kafka) -> None:
+    """Until every broker that should be there is."""
     deadline = time.monotonic() + START_SECONDS
     admin = kafka.admin()
     while True:
