@@ -6,7 +6,7 @@ STORE := ducklake:sqlite:demo-store/catalog.sqlite
 
 help:
 	@echo "make demo   judge the bundled sample log on this machine and print error rates by country"
-	@echo "make test   ruff, mypy --strict and every test, with real vLLM, Ray, DuckLake and PostgreSQL"
+	@echo "make test   ruff, mypy --strict and every test, with real vLLM, Ray, Kafka, DuckLake and PostgreSQL"
 	@echo "make lock   compile requirements.lock anew from pyproject.toml"
 
 environment:
