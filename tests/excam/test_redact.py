@@ -1,0 +1,121 @@
+"""What must not be kept is replaced by a mark that says what it was, and ordinary text is left alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from excam.fault import UserError
+from excam.mapping import BadField, RecordMapping
+from excam.pair import LoggedPair
+from excam.redact import KINDS, Redactor
+
+ALL = Redactor(KINDS, {}, ())
+
+
+def redacted(text: str, redactor: Redactor = ALL) -> str:
+    return redactor.text(text, Counter())
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("email", "joe.doe+tag@mail.example.org"),
+        ("email", "почта@пример.рф"),
+        ("phone", "+62 812-3456-7890"),
+        ("phone", "+49 (0) 30 901820"),
+        ("card", "4111 1111 1111 1111"),
+        ("card", "5500-0000-0000-0004"),
+        ("iban", "DE89 3704 0044 0532 0130 00"),
+        ("iban", "GB82WEST12345698765432"),
+        ("ip", "203.0.113.7"),
+        ("ip", "2001:db8::8a2e:370:7334"),
+        ("national", "536-90-4399"),
+        ("national", "390.533.447-05"),
+        ("national", "RSSMRA85T10A562S"),
+        ("national", "11010519491231002X"),
+    ],
+)
+def test_each_kind_is_found_in_the_middle_of_a_sentence(kind: str, text: str) -> None:
+    assert redacted(f"Please note {text}, and answer.") == f"Please note [{kind.upper()}], and answer."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Indonesia has 17,508 islands and 275,773,800 people.",
+        "On 2024-05-17 at 12:30:45 we read Genesis 1:2 and 3:16.",
+        "Version 1.2.3 of https://example.org/path costs 1 234 567 890.50 Rp.",
+        "4111 1111 1111 1112 fails its check digit.",
+        "@handle and a@b are no addresses; ratio 10:20:30.",
+        "日本では、お正月に門松を飾ります。",
+    ],
+)
+def test_ordinary_text_is_left_alone(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_telephone_numbers_in_national_form_need_their_region() -> None:
+    text = "Call (415) 555-2671 today."
+    assert redacted(text) == text
+    assert redacted(text, Redactor(("phone",), {}, ("US",))) == "Call [PHONE] today."
+
+
+def test_the_users_own_patterns_come_first_and_everything_is_counted() -> None:
+    counts: Counter[str] = Counter()
+    redactor = Redactor(("email",), {"ticket": r"T-\d{6}"}, ())
+    assert redactor.text("T-123456 from a@b.example and T-654321", counts) == "[TICKET] from [EMAIL] and [TICKET]"
+    assert counts == {"ticket": 2, "email": 1}
+
+
+@given(st.text(max_size=200))
+def test_any_text_goes_through_and_going_through_twice_changes_nothing_more(text: str) -> None:
+    once = redacted(text)
+    assert redacted(once) == once
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_an_address_is_found_whatever_stands_around_it(before: str, after: str) -> None:
+    assert "joe@mail.example" not in redacted(f"{before} joe@mail.example {after}")
+
+
+def test_every_text_of_a_record_is_redacted_keys_and_long_numbers_included() -> None:
+    record = {
+        "joe@mail.example": [4111111111111111, b"joe@mail.example", {"deep": "203.0.113.7"}],
+        "n": 3,
+        "none": None,
+    }
+    found = ALL.value(record, Counter())
+    assert found == {"[EMAIL]": ["[CARD]", "[EMAIL]", {"deep": "[IP]"}], "n": 3, "none": None}
+
+
+def test_a_mapping_redacts_before_a_pair_is_made_and_counts_beside_it() -> None:
+    mapping = RecordMapping(redact="all", metadata=("contact",))
+    record = {"prompt": "I am joe@mail.example", "answer": "Hello", "ts": 1.7e9, "contact": "203.0.113.7"}
+    pair = mapping.read(record)
+    assert isinstance(pair, LoggedPair)
+    assert pair.instruction == "I am [EMAIL]"
+    assert pair.metadata == {"contact": "[IP]", "redacted": {"email": 1, "ip": 1}}
+    named = mapping.read(record | {"id": "joe@mail.example"})
+    assert isinstance(named, LoggedPair)
+    assert named.pair_id.startswith("redacted-")
+    bad = mapping.read(record | {"ts": "joe@mail.example"})
+    assert isinstance(bad, BadField)
+    assert "joe" not in str(bad)
+
+
+def test_nothing_is_redacted_unless_asked(tmp_path: Path) -> None:
+    pair = RecordMapping().read({"prompt": "I am joe@mail.example", "answer": "Hello", "ts": 1.7e9})
+    assert isinstance(pair, LoggedPair)
+    assert pair.instruction == "I am joe@mail.example"
+    path = tmp_path / "mapping.yaml"
+    path.write_text("redact: all\n")
+    assert RecordMapping.load(path).redacts
+    for broken, said in (("redact: [faces]", "faces"), ("redact_patterns: {x: '('}", "regular expression")):
+        path.write_text(broken)
+        with pytest.raises(UserError, match=said):
+            RecordMapping.load(path)
