@@ -43,7 +43,7 @@ def test_every_pair_of_a_topic_is_judged_once_and_new_ones_are_judged_alone(
     first = stream(kafka, topic)
     assert (first.tally.rows, first.tally.judged, first.tally.dead_letters) == (50, 50, 0)
     kafka.produce(topic, [message(number) for number in range(50, 55)])
-    second = stream(kafka, topic)
+    second = stream(kafka, topic, screeners=2)
     assert second.tally.judged == 5
     verdicts = rows_of(store_url, "verdicts")
     assert Counter(row["pair_id"] for row in verdicts) == {f"pair-{number}": 1 for number in range(55)}
