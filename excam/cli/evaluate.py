@@ -54,6 +54,7 @@ class EvaluateGroup(click.Group):
 @click.option("--leave-one-out", metavar="SOURCE", help="Judge this source only: the adapter was trained without it.")
 @click.option("--out", type=FOLDER, help="Where judged.parquet, report.md, the plots and figures.parquet go.")
 @click.option("--judged", type=FILE, help="Only make the report of what an earlier run judged.")
+@click.option("--decisions", type=FILE, help="Take the decisions a training run kept on this split; no engine starts.")
 @click.option("--plots/--no-plots", default=True, help="PNG plots need matplotlib (extra `evaluate`).")
 @json_option
 @click.pass_context
@@ -69,6 +70,7 @@ def evaluate(
     leave_one_out: str | None,
     out: Path | None,
     judged: Path | None,
+    decisions: Path | None,
     plots: bool,
     as_json: bool,
     **chosen: Any,
@@ -89,7 +91,7 @@ def evaluate(
         raise UserError("nothing to judge", "name the dataset with --data and a folder with --out, or give --judged")
     else:
         settings = _settings(chosen, baseline, answer_tokens)
-        plan = Plan(data, split, limit, leave_one_out, baseline, reports or settings.full)
+        plan = Plan(data, split, limit, leave_one_out, baseline, reports or settings.full, decisions)
         path, folder = _judge(plan, out, settings), out
     table = Judged.read(path)
     summary = summarise(table)
@@ -119,10 +121,12 @@ class Plan:
     left_out: str | None
     baseline: str | None
     reports: bool
+    decisions: Path | None = None
 
 
 def _judge(plan: Plan, out: Path, settings: Any) -> Path:
     """Judge what is not judged yet and join the parts; the path of the judged file."""
+    from excam.cli.training_decisions import decided_rows
     from excam.evaluation.baselines import BASELINES as PROMPTS
     from excam.evaluation.choose import choose, read_split
     from excam.evaluation.parts import Parts
@@ -138,7 +142,9 @@ def _judge(plan: Plan, out: Path, settings: Any) -> Path:
         rows = [row for row in table.to_pylist() if row["sample_id"] not in done]
         display.judged(len(done))
         keep = _gated_into(parts.add, display.judged)
-        if rows and baseline:
+        if plan.decisions:
+            keep(decided_rows(plan.decisions, rows, judge))
+        elif rows and baseline:
             ask_baseline(judge, baseline, rows, keep)
         elif rows:
             judge_rows(judge, rows, keep, reports=plan.reports)

@@ -174,3 +174,25 @@ def test_a_baseline_prompt_is_asked_and_unreadable_answers_are_counted(data: Pat
     written = judged.table["written"].to_pylist()
     assert all(text is not None for text in written)
     assert all(0 < p <= 1 for p in judged.table["p_report"].to_pylist())
+
+
+def test_decisions_of_a_training_run_are_measured_without_an_engine(data: Path, tmp_path: Path) -> None:
+    import numpy as np
+
+    from train.examples import LABELS
+    from train.figures import Decisions
+
+    labels = [LABELS.index(label) for label in pq.read_table(data / "test.parquet")["label"].to_pylist()]
+    order = np.arange(len(labels))[::-1]
+    Decisions(order, np.float32(4.0) * np.eye(3, dtype=np.float32)[labels][order]).save(tmp_path / "kept.npz")
+    options = ("--data", data, "--base", "smollm2-135m", "--adapter", "none", "--no-plots", "--json", "--decisions")
+    found = _run(*options, tmp_path / "kept.npz", "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    judged = Judged.read(tmp_path / "out")
+    assert judged.right[judged.cultural].all()
+    assert set(judged.strings("status")[~judged.cultural]) == {"not_applicable"}
+
+    refused = _run(*options, tmp_path / "kept.npz", "--limit", 2, "--out", tmp_path / "other")
+    assert "12 decisions" in str(refused.exception)
+    (tmp_path / "broken.npz").write_bytes(b"PK")
+    assert "holds no decisions" in str(_run(*options, tmp_path / "broken.npz", "--out", tmp_path / "third").exception)
