@@ -44,6 +44,15 @@ class Agreement:
         """The mean difference of P(error)."""
         return float(np.abs(self.trained[:, 1] - self.served[:, 1]).mean())
 
+    def require(self) -> None:
+        """A fault where they decide too many pairs differently."""
+        if self.same < ENOUGH_THE_SAME:
+            few = "\n    ".join(self.differences()[:10])
+            raise UserError(
+                f"served, it decides only {self.same:.0%} of {len(self.names)} pairs as in training\n    {few}",
+                "check that the adapter was trained on this base, prompt and version of the code",
+            )
+
     def differences(self) -> list[str]:
         """A line for every pair that was decided otherwise."""
         rows = np.flatnonzero(self.trained.argmax(1) != self.served.argmax(1))
@@ -98,12 +107,7 @@ def verify(folder: Path, base: BaseModel, rows: Sequence[Row]) -> Agreement:
     trained = trained_decisions(folder, base, rows)
     served = served_decisions(folder, base, rows)
     found = Agreement(tuple(str(row["sample_id"]) for row in rows), trained, served)
-    if found.same < ENOUGH_THE_SAME:
-        few = "\n    ".join(found.differences()[:10])
-        raise UserError(
-            f"served, the adapter decides only {found.same:.0%} of {len(rows)} pairs as in training\n    {few}",
-            "check that the adapter was trained on this base, prompt and version of the code",
-        )
+    found.require()
     return found
 
 
@@ -150,13 +154,14 @@ def put_adapter(network: Any, folder: Path) -> None:
 
 def served_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """The same of the judge that serves this adapter: vLLM, merged on a CPU, as LoRA on a GPU, decoding freely."""
+    from excam.models.registry import known
     from excam.score import decision_probabilities
     from serve.engine_arguments import engine_environment
     from serve.identity import prepare
     from serve.settings import JudgeSettings
 
-    known = base.name if not base.path.is_dir() or _is_named(base) else str(base.path)
-    settings = JudgeSettings.load(base=known, adapter=str(folder))
+    named = base.name if base.name in known() else str(base.path)
+    settings = JudgeSettings.load(base=named, adapter=str(folder))
     judge = prepare(settings)
     os.environ.update(engine_environment(settings))
 
@@ -189,12 +194,6 @@ def rows_to_verify(split: Path, count: int) -> list[Row]:
     drawn = [place for one in np.random.default_rng(0).permutation(len(groups)) for place in groups[one]]
     rows: list[Row] = table.take(drawn[:count]).to_pylist()
     return rows
-
-
-def _is_named(base: BaseModel) -> bool:
-    from excam.models.registry import known
-
-    return base.name in known()
 
 
 def _result(folder: Path) -> dict[str, Any]:

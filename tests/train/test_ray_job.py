@@ -19,8 +19,9 @@ from excam.fault import UserError
 from tests.train.conftest import tiny_model, toy_examples
 from train import lora
 from train.examples import Encoder, Examples, assemble
+from train.figures import Decisions
 from train.loop import Run, Trainer
-from train.model import prepare
+from train.model import load, prepare
 from train.recipe import Recipe
 from train.selection import without
 from train.step import Weights, losses, total
@@ -45,14 +46,6 @@ def cluster() -> Iterator[None]:
     yield
     if ours:
         ray.shutdown()
-
-
-@pytest.fixture
-def toy_base(tmp_path: Path) -> Path:
-    folder = tmp_path / "toy"
-    tiny_model().save_pretrained(folder)
-    (folder / "tokenizer.json").write_text("{}")
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +75,7 @@ def run_job(base: str, sha256: str, examples: Examples, out: Path, say: Any = la
 def run_toy(base: Path, out: Path, **more: Any) -> Path:
     from excam.models import resolve
 
-    return run_job(str(base), resolve(base).sha256, toy_examples(120), out, **more)
+    return run_job(str(base), resolve(base).sha256, toy_examples(120), out, workers=2, **more)
 
 
 def lines(out: Path) -> list[dict[str, Any]]:
@@ -107,8 +100,8 @@ def test_a_killed_worker_goes_on_from_the_last_checkpoint_and_ends_as_if_it_had_
     tmp_path: Path, smollm2: tuple[Any, Examples]
 ) -> None:
     base, examples = smollm2
-    recipe = RECIPE.model_copy(update={"batch_tokens": 512, "learning_rate": 1e-3})
-    given: dict[str, Any] = {"recipe": recipe, "max_steps": 6}
+    torch.set_float32_matmul_precision("high")  # as the worker does
+    recipe = RECIPE.model_copy(update={"batch_tokens": 256, "learning_rate": 1e-3})
     started: list[int] = []
     killed: list[int] = []
 
@@ -118,17 +111,22 @@ def test_a_killed_worker_goes_on_from_the_last_checkpoint_and_ends_as_if_it_had_
         if facts.get("step") == 3 and "decision" in facts and not killed:
             killed.append(_kill_worker())
 
-    disturbed = run_job(base.name, base.sha256, examples, tmp_path / "disturbed", kill, **given)
-    whole = run_job(base.name, base.sha256, examples, tmp_path / "whole", **given)
+    out = run_job(base.name, base.sha256, examples, tmp_path / "disturbed", kill, recipe=recipe, max_steps=4)
+    whole = Trainer(
+        load(base.path, recipe, torch.device("cpu")),
+        examples,
+        examples,
+        recipe,
+        Run(tmp_path / "whole", max_steps=4, say_every=1, figures_every=2.0),
+    )
+    whole.train()
     assert killed
     assert started == [0, 2], "it began, and began again from the checkpoint of step 2"
-    assert losses_by_step(disturbed) == losses_by_step(whole)
-    one, other = state(disturbed), state(whole)
-    assert one["place"] | {"seconds": 0} == other["place"] | {"seconds": 0}
-    assert all(torch.equal(one["weights"][name], found) for name, found in other["weights"].items())
-    assert (disturbed / "adapter" / "adapter_model.safetensors").read_bytes() == (
-        whole / "adapter" / "adapter_model.safetensors"
-    ).read_bytes()
+    assert losses_by_step(out) == losses_by_step(tmp_path / "whole")
+    found, place = state(out)["weights"], state(out)["place"]
+    assert (place["step"], place["epoch"], place["batch"]) == (4, whole.place.epoch, whole.place.batch)
+    for name, parameter in lora.parameters(whole.model).items():
+        assert torch.equal(found[name], parameter), name
 
 
 def _kill_worker() -> int:
@@ -141,18 +139,24 @@ def _kill_worker() -> int:
     return worker.pid
 
 
-@pytest.mark.usefixtures("cluster")
-def test_two_workers_take_the_step_of_their_two_batches_together(tmp_path: Path, toy_base: Path) -> None:
-    out = run_toy(toy_base, tmp_path / "two", workers=2, max_steps=3)
-    alone = Trainer(
-        prepare(tiny_model(), RECIPE), toy_examples(120), toy_examples(4), RECIPE, Run(tmp_path / "alone", max_steps=3)
-    )
-    by_hand = iter(alone._ready())
+@pytest.fixture(scope="module")
+def shared(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A toy base, and what two workers made of it in three steps."""
+    folder = tmp_path_factory.mktemp("toy")
+    tiny_model().save_pretrained(folder / "base")
+    (folder / "base" / "tokenizer.json").write_text("{}")
+    return folder / "base", run_toy(folder / "base", folder / "out", max_steps=3)
+
+
+def test_two_workers_take_the_step_of_their_two_batches_together(shared: tuple[Path, Path], tmp_path: Path) -> None:
+    out = shared[1]
+    alone = Trainer(prepare(tiny_model(), RECIPE), toy_examples(120), toy_examples(4), RECIPE, Run(tmp_path))
+    batches = iter(alone._ready())
     weights = Weights(RECIPE.decision_weight, RECIPE.ranking_weight, RECIPE.report_weight_at(0))
     rates = [line["learning_rate"] for line in lines(out) if "decision" in line]
     for rate in rates:
         for _ in range(2):
-            parts = losses(alone.model, next(by_hand)[1], alone.decisions, text=True)
+            parts = losses(alone.model, next(batches)[1], alone.decisions, text=True)
             torch.autograd.backward(total(parts, weights) / 2)
         alone.optimizer.param_groups[0]["lr"] = rate
         torch.nn.utils.clip_grad_norm_(list(lora.parameters(alone.model).values()), RECIPE.clip)
@@ -164,17 +168,35 @@ def test_two_workers_take_the_step_of_their_two_batches_together(tmp_path: Path,
         torch.testing.assert_close(found[name], parameter.detach(), atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.usefixtures("cluster")
-def test_workers_agree_when_the_time_is_over_and_a_resumed_run_adds_nothing(tmp_path: Path, toy_base: Path) -> None:
-    out = run_toy(toy_base, tmp_path / "timed", workers=2, minutes=0.02)
+def test_a_run_leaves_its_adapter_its_figures_and_its_metrics_as_parquet(shared: tuple[Path, Path]) -> None:
+    out = shared[1]
     result = json.loads((out / "result.json").read_text())
-    assert result["workers"] == 2
-    assert result["place"]["step"] > 0
-    run_toy(toy_base, out, workers=2, minutes=0.02)
-    assert json.loads((out / "result.json").read_text())["place"]["step"] == result["place"]["step"]
+    assert (result["workers"], result["place"]["step"], result["dataset"]) == (2, 3, "toy")
+    assert "scaled_accuracy" in result["dev"]
+    assert (out / "adapter" / "adapter_model.safetensors").stat().st_size == result["bytes"]
+    assert len(Decisions.load(out / "dev-decisions.npz").index) == result["dev_pairs"]
     table = pq.read_table(out / "metrics.parquet")
     assert table.num_rows == len(lines(out))
     assert {"step", "decision", "learning_rate", "tokens_per_second"} <= set(table.column_names)
+
+
+def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(shared: tuple[Path, Path]) -> None:
+    from train.ray_job import begun
+
+    base, out = shared
+    assert begun(str(out))
+    assert not begun(str(out / "nowhere"))
+    started: list[int] = []
+    spent = json.loads((out / "result.json").read_text())["place"]["seconds"]
+    run_toy(
+        base,
+        out,
+        say=lambda facts: started.append(facts["step"]) if facts.get("event") == "started" else None,
+        minutes=(spent + 2) / 60,
+    )
+    assert started == [3, 3]
+    assert json.loads((out / "result.json").read_text())["place"]["step"] > 3
+    assert [line["step"] for line in lines(out) if "decision" in line][:4] == [1, 2, 3, 4]
 
 
 def test_a_source_left_out_is_gone_and_twins_stay_twins() -> None:

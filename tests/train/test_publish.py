@@ -1,0 +1,146 @@
+"""Publishing: the same decisions served as trained, a card that says so, and files that stay as they are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from excam.calibration import Calibration
+from excam.fault import UserError
+from excam.models import BaseModel, resolve_adapter
+from tests.train.conftest import tiny_model
+from train import adapter, lora
+from train.publish import Agreement, publish, put_adapter, rows_to_verify
+
+BASE = BaseModel("tiny", Path("/models/tiny"), "a" * 64, "CC0-1.0")
+CALIBRATION = Calibration(
+    method="temperature", temperature=1.5, threshold=0.4, pairs=100, ece_before=0.2, ece_after=0.1
+)
+
+
+def trained(folder: Path, seed: int = 3) -> Any:
+    """A tiny model with an adapter of random weights, and that adapter saved."""
+    model = tiny_model()
+    lora.attach(model, layers=["q_proj", "up_proj"], rank=4, alpha=8, dropout=0, seed=seed)
+    with torch.no_grad():
+        for part in lora.parameters(model).values():
+            part.normal_(0, 0.2, generator=torch.Generator().manual_seed(seed))
+    adapter.save(model, folder, base="tiny")
+    return model
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "engine" not in request.keywords:
+        monkeypatch.setenv("EXCAM_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """What a training run leaves."""
+    trained(tmp_path / "run" / "adapter")
+    result = {"dataset": "d" * 64, "dev": {"scaled_accuracy": 0.5, "scaled_accuracy.none": float("nan")}}
+    (tmp_path / "run" / "result.json").write_text(json.dumps(result))
+    return tmp_path / "run" / "adapter"
+
+
+def test_a_published_adapter_has_the_figures_of_its_run_and_read_only_files(run: Path, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"name": "judge", "version": "1.0", "base": BASE, "home": tmp_path / "home"}
+    made, agreement = publish(run, **given, calibration=CALIBRATION, note="for tests")
+    assert agreement is None
+    assert made.path == tmp_path / "home" / "judge" / "1.0"
+    assert made.card.metrics == {"scaled_accuracy": 0.5}
+    assert (made.card.dataset, made.card.note, made.card.calibration) == ("d" * 64, "for tests", CALIBRATION)
+    assert resolve_adapter(made.path).card == made.card
+    assert all(path.stat().st_mode & 0o222 == 0 for path in made.path.iterdir())
+    assert sorted(path.name for path in (tmp_path / "home").iterdir()) == ["judge"], "no draft is left"
+
+
+def test_a_version_is_published_once(run: Path, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"name": "judge", "version": "1.0", "base": BASE, "home": tmp_path / "home"}
+    publish(run, **given)
+    with pytest.raises(UserError, match="never changes"):
+        publish(run, **given)
+
+
+def test_a_pickle_is_never_published(run: Path, tmp_path: Path) -> None:
+    (run / "adapter_model.bin").write_bytes(b"code")
+    with pytest.raises(UserError, match=r"adapter_model\.bin"):
+        publish(run, name="judge", version="1.0", base=BASE, home=tmp_path / "home")
+
+
+def test_a_saved_adapter_put_back_gives_the_logits_it_was_trained_to(tmp_path: Path) -> None:
+    model = trained(tmp_path)
+    config = json.loads((tmp_path / "adapter_config.json").read_text())
+    fresh = tiny_model()
+    lora.attach(fresh, layers=config["target_modules"], rank=config["r"], alpha=config["lora_alpha"], dropout=0, seed=0)
+    put_adapter(fresh, tmp_path)
+    ids = torch.arange(20)[None] + 20
+    for one in (model, fresh):
+        one.set_attn_implementation("sdpa")
+    with torch.no_grad():
+        torch.testing.assert_close(fresh(ids).logits, model(ids).logits, atol=2e-2, rtol=2e-2)
+
+
+def test_an_adapter_with_more_than_the_base_has_is_refused(tmp_path: Path) -> None:
+    trained(tmp_path)
+    fresh = tiny_model()
+    lora.attach(fresh, layers=["q_proj"], rank=4, alpha=4, dropout=0, seed=0)
+    with pytest.raises(UserError, match="no place for"):
+        put_adapter(fresh, tmp_path)
+
+
+def agreement(different: int) -> Agreement:
+    one = np.tile([0.7, 0.2, 0.1], (100, 1))
+    other = one.copy()
+    other[:different] = [0.3, 0.6, 0.1]
+    return Agreement(tuple(map(str, range(100))), one, other)
+
+
+def test_two_of_a_hundred_may_differ_and_are_named_and_three_may_not() -> None:
+    agreement(2).require()
+    assert agreement(2).differences()[0] == "0: correct (P(error) 0.200), served error (P(error) 0.600)"
+    assert agreement(2).apart == pytest.approx(0.4 * 2 / 100)
+    with pytest.raises(UserError, match="only 97% of 100"):
+        agreement(3).require()
+
+
+def test_rows_to_verify_are_the_same_each_time_and_hold_twins_together(tmp_path: Path) -> None:
+    rows = [{"sample_id": str(number), "twin_id": str(number // 2), "label": "x"} for number in range(50)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "dev.parquet")
+    drawn = rows_to_verify(tmp_path / "dev.parquet", 10)
+    assert drawn == rows_to_verify(tmp_path / "dev.parquet", 10)
+    assert len({row["sample_id"] for row in drawn}) == 10
+    assert len({row["twin_id"] for row in drawn}) == 5
+
+
+@pytest.mark.engine
+def test_the_shipped_small_adapter_decides_when_served_as_when_trained(tmp_path: Path) -> None:
+    from excam.models import resolve
+
+    base = resolve("smollm2-135m")
+    shipped = resolve_adapter("excam-smollm2-135m")
+    folder = tmp_path / "adapter"
+    folder.mkdir()
+    for name in ("adapter_config.json", "adapter_model.safetensors"):
+        shutil.copyfile(shipped.path / name, folder / name)
+    shared = {"report": '{"errors": []}', "label": "correct", "source": "made", "origin": "none", "weight": 1.0}
+    asked = [(place, meal) for place in ("Japanese", "Greeks", "Peruvians") for meal in ("Sushi.", "Feta.", "Ceviche.")]
+    rows = [
+        {**shared, "sample_id": f"{number}", "twin_id": None, "instruction": f"What do {place} eat?", "output": meal}
+        for number, (place, meal) in enumerate(asked)
+    ]
+    made, found = publish(folder, name="again", version="1", base=base, home=tmp_path / "home", rows=rows)
+    assert found is not None
+    assert found.same >= 0.98
+    assert found.apart < 0.05
+    assert made.card.metrics["verified_pairs"] == len(rows)
+    assert made.sha256 == shipped.sha256
