@@ -22,7 +22,7 @@ from excam.store import OffsetRange
 from pipelines.session import Session
 from pipelines.stages import RunPlan
 from pipelines.stream.commit import BUDGET, DeadLetterTopic, commit_batch, mirror
-from pipelines.stream.plan import BatchPlan, BatchSize, Planner
+from pipelines.stream.plan import BatchPlan, BatchSize, Planner, TopicTruncatedError
 from pipelines.stream.read import read_ranges
 from pipelines.stream.registry import RegistryAwayError
 from pipelines.stream.settings import StreamOptions
@@ -39,7 +39,7 @@ TIDY_SECONDS = 600.0
 MOST_FAILURES = 20  # in a row, for reasons that waiting for a broker does not explain
 
 # The brokers, the registry or a worker are unwell: the batch is read again from where the store stands.
-RECOVERABLE = (KafkaException, RayError, RegistryAwayError, ValueError)
+RECOVERABLE = (KafkaException, RayError, RegistryAwayError, TopicTruncatedError, ValueError)
 
 
 @dataclass

@@ -17,6 +17,16 @@ SMALLEST, FIRST = 32, 256
 BATCH_BYTES = 64 * 2**20
 
 
+class TopicTruncatedError(UserError):
+    """The topic ends before the offset up to which it was read. Right after a change of leaders that may pass."""
+
+    def __init__(self, topic: str, part: int, position: int, end: int) -> None:
+        super().__init__(
+            f"{topic}, partition {part}: the store stands at offset {position}, the topic ends at {end}",
+            "the brokers lost messages; read the partition again with: --from earliest --rewind",
+        )
+
+
 @dataclass(frozen=True)
 class BatchPlan:
     """One micro-batch. ``moved`` are positions that change without a read: partitions that begin, offsets lost.
@@ -90,11 +100,7 @@ class Planner:
             if before[part] < bound.low:
                 lost.append(OffsetRange(self.topic.source, part, before[part], bound.low, kind=LOST))
             if before[part] > bound.high:
-                raise UserError(
-                    f"{self.topic.name}, partition {part}: the store stands at offset {before[part]}, "
-                    f"the topic ends at {bound.high}",
-                    "the brokers lost messages; read the partition again with: --from earliest --rewind",
-                )
+                raise TopicTruncatedError(self.topic.name, part, before[part], bound.high)
         starts = {part: max(before[part], bound.low) for part, bound in bounds.items()}
         taken = _share_out(self.size.messages, {part: bounds[part].high - start for part, start in starts.items()})
         wanted = {part: (starts[part], starts[part] + count) for part, count in taken.items() if count}

@@ -39,7 +39,8 @@ REFUSED = (
 
 def refused(error: KafkaException) -> bool:
     """Whether the brokers turned us away, as opposed to being away."""
-    return error.args[0].code() in REFUSED
+    cause = error.args[0] if error.args else None
+    return isinstance(cause, KafkaError) and cause.code() in REFUSED
 
 
 @dataclass(frozen=True)
