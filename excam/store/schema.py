@@ -96,6 +96,19 @@ MIGRATIONS: tuple[Migration, ...] = (
         ],
     ),
     Migration(4, ["CALL lake.set_option('data_inlining_row_limit', 1000, table_name => 'stream_ranges')"]),
+    # What people say of reports, and when an alert fired or cleared: rows are only ever added, so neither needs the
+    # writer's lease.
+    Migration(
+        5,
+        [
+            """CREATE TABLE lake.reviews (
+                pair_key UBIGINT, pair_id VARCHAR, judge_version VARCHAR, opinion VARCHAR, comment VARCHAR,
+                reviewer VARCHAR, reviewed_at TIMESTAMPTZ)""",
+            """CREATE TABLE lake.alerts (
+                alert VARCHAR, rule VARCHAR, subject VARCHAR, event VARCHAR, message VARCHAR, link VARCHAR,
+                happened_at TIMESTAMPTZ)""",
+        ],
+    ),
 )
 SCHEMA_VERSION = MIGRATIONS[-1].version
 

@@ -1,0 +1,59 @@
+"""``/api/summary``, ``/api/trends``, ``/api/countries``, ``/api/types`` and ``/api/compare``: rates of a view."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from excam.store.queries.compare import Comparison, Side, compare
+from excam.store.queries.overview import FEWEST, Countries, Kinds, Series, Summary, countries, kinds, series, summarise
+from excam.store.queries.trends import Bucket
+from serve.dashboard.filters import Chosen
+from serve.dashboard.state import Source
+
+router = APIRouter(prefix="/api", tags=["rates"])
+
+Fewest = Annotated[int, Query(ge=1, le=1_000_000, description="pairs below which no rate is compared")]
+
+
+@router.get("/summary")
+def get_summary(source: Source, filters: Chosen) -> Summary:
+    """The error rate of the view with its interval, and what was judged, left out and lost."""
+    return source.ask(summarise, filters.view)
+
+
+@router.get("/trends")
+def get_trends(
+    source: Source,
+    filters: Chosen,
+    bucket: Bucket | None = None,
+    by: Literal["all", "country", "language", "app", "model"] = "all",
+) -> Series:
+    """The error rate over time, in days, weeks or months."""
+    return source.ask(series, filters.view, bucket, by)
+
+
+@router.get("/countries")
+def get_countries(source: Source, filters: Chosen, fewest: Fewest = FEWEST) -> Countries:
+    """Every country's rate, and its change from the earlier to the later half of the period."""
+    return source.ask(countries, filters.view, fewest)
+
+
+@router.get("/types")
+def get_types(source: Source, filters: Chosen) -> Kinds:
+    """Pairs with errors by type and by severity."""
+    return source.ask(kinds, filters.view)
+
+
+@router.get("/compare")
+def get_compare(
+    source: Source,
+    filters: Chosen,
+    a: Annotated[str, Query(max_length=300)],
+    b: Annotated[str, Query(max_length=300)],
+    side: Side = Side.MODEL,
+    fewest: Fewest = FEWEST,
+) -> Comparison:
+    """Two models, apps or judges on the same days: B less A, overall and by country."""
+    return source.ask(compare, filters.view, side, a, b, fewest)

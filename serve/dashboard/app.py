@@ -1,0 +1,96 @@
+"""The dashboard as one FastAPI application: API, pages, static files, and what is said when something goes wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from excam.fault import UserError
+from serve.dashboard import login, pages
+from serve.dashboard.access import Access
+from serve.dashboard.api import rates, records, reports
+from serve.dashboard.gate import Gate
+from serve.dashboard.security import SafeHeaders
+from serve.dashboard.source import StoreSource, StoreUnreachableError
+from serve.guard import Guard
+
+MAX_FORM = 64 * 1024
+
+log = logging.getLogger("excam.dashboard")
+
+
+def build_dashboard(store_url: str, access: Access) -> FastAPI:
+    """The application on one store, which need not be reachable yet."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        app.state.source.close()
+
+    # The usual /docs page takes its scripts from a CDN, so only the description itself is served.
+    app = FastAPI(title="ExCAM dashboard", version="1", docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.source = StoreSource(store_url)
+    app.state.access = access
+    for router in (rates.router, reports.router, records.router, login.router, pages.router):
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
+    app.get("/-/health")(health)
+    app.add_exception_handler(UserError, _mistake)
+    app.add_exception_handler(StoreUnreachableError, _unreachable)
+    app.add_exception_handler(RequestValidationError, _bad_request)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _defect)
+    app.add_middleware(GZipMiddleware, minimum_size=2000)
+    app.add_middleware(Gate, access=access)
+    app.add_middleware(Guard, token=None, max_body=MAX_FORM)
+    app.add_middleware(SafeHeaders)
+    return app
+
+
+def health() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+def _say(request: Request, status: int, title: str, message: str, fix: str = "") -> Response:
+    """An answer in the form that was asked for: JSON from the API, a page from a page."""
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"detail": message, "fix": fix}, status)
+    return pages.render(request, "message.html", status, title=title, message=message, fix=fix)
+
+
+def _mistake(request: Request, error: Exception) -> Response:
+    assert isinstance(error, UserError)
+    if "no verdicts yet" in error.message:
+        fix = "Judge some logs first: excam score LOGS"
+        return _say(request, 404, "Nothing to show yet", "This store holds no verdicts yet.", fix)
+    return _say(request, 404, "Not found", error.message)
+
+
+def _unreachable(request: Request, error: Exception) -> Response:
+    fix = "Try again in a moment; whoever runs this dashboard finds the reason in its log."
+    return _say(request, 503, "The store cannot be reached", "The store cannot be reached right now.", fix)
+
+
+def _bad_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    wrong = "; ".join(f"{problem['loc'][-1]}: {problem['msg']}" for problem in error.errors())
+    return _say(request, 422, "This address cannot be read", wrong)
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _say(request, error.status_code, "Not found" if error.status_code == 404 else "Refused", str(error.detail))
+
+
+def _defect(request: Request, error: Exception) -> Response:
+    log.error("a request failed", exc_info=error)
+    return _say(request, 500, "Something went wrong", "The dashboard failed on this request; its log says why.")
