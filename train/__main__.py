@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from excam.fault import UserError
-from train import adapter, lora, model
-from train.decide import decide, write_reports
+from train import model
 from train.examples import Examples
-from train.figures import figures
+from train.finish import finish
 from train.loop import Run, Trainer
 from train.recipe import Recipe
 
@@ -64,36 +61,15 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
     )
     trainer = Trainer(network, train, dev, recipe, run)
     trainer.train()
-    base = asked.base or asked.model.name
-    result: dict[str, Any] = {"recipe": recipe.model_dump(), "place": vars(trainer.place), "dataset": train.dataset}
-    saved = time.monotonic()
-    rank = min(recipe.ship_rank or recipe.rank, recipe.rank)
-    result["bytes"] = adapter.save(network, asked.out / "adapter", base=base, rank=rank)
-    if rank < recipe.rank and not trainer.place.shrunk:
-        full = decide(network, dev, range(len(dev)), recipe.batch_tokens, device)
-        result["dev_full_rank"] = figures(full, dev)
-        lora.shrink(network, rank)
-    _write(asked.out, result)
-    for name, examples in [("dev", dev)] + ([("test", Examples.load(asked.test))] if asked.test else []):
-        decided = decide(network, examples, range(len(examples)), recipe.batch_tokens, device)
-        decided.save(asked.out / f"{name}-decisions.npz")
-        result[name] = figures(decided, examples)
-        _write(asked.out, result)
+    test = Examples.load(asked.test) if asked.test else None
+    tokenizer = None
     if asked.reports:
         from excam.models import load_tokenizer
 
-        written = write_reports(network, dev, load_tokenizer(asked.model), asked.reports, device)
-        (asked.out / "reports.json").write_text(json.dumps(written.pop("samples"), ensure_ascii=False, indent=1))
-        result["reports"] = written
-    result["seconds_after_training"] = time.monotonic() - saved
-    if device.type == "cuda":
-        result["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
-    _write(asked.out, result)
+        tokenizer = load_tokenizer(asked.model)
+    base = asked.base or asked.model.name
+    result = finish(trainer, base=base, test=test, tokenizer=tokenizer, reports=asked.reports)
     print(json.dumps(result | {"done": True}), flush=True)
-
-
-def _write(out: Path, result: dict[str, Any]) -> None:
-    (out / "result.json").write_text(json.dumps(result, indent=1), "utf-8")
 
 
 if __name__ == "__main__":

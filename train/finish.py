@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from train import adapter, lora
 from train.decide import decide, sample, write_reports
-from train.figures import figures
+from train.examples import Examples
+from train.figures import Decisions, figures
 from train.loop import Trainer
 
 
-def finish(trainer: Trainer, *, base: str, tokenizer: Any = None, reports: int = 0) -> dict[str, Any]:
-    """Save the adapter, measure it on dev and write ``result.json``.
+def finish(
+    trainer: Trainer, *, base: str, test: Examples | None = None, tokenizer: Any = None, reports: int = 0
+) -> dict[str, Any]:
+    """Save the adapter, measure it on dev, decide test once for the record, and write ``result.json`` as it goes.
 
     On a GPU all of dev is asked, on a CPU the sample that was watched, since there the whole would take longer than
-    the training. Figures are those of the rank that ships.
+    the training. Figures are those of the rank that ships; where it is cut only now, those before the cut stand beside.
     """
     recipe, dev, run = trainer.recipe, trainer.dev_set, trainer.run
     rank = min(recipe.ship_rank or recipe.rank, recipe.rank)
@@ -28,13 +32,21 @@ def finish(trainer: Trainer, *, base: str, tokenizer: Any = None, reports: int =
         "workers": run.world,
         "bytes": adapter.save(trainer.model, run.out / "adapter", base=base, rank=rank),
     }
+    _write(run.out / "result.json", result)
+    watched = range(len(dev)) if trainer.device.type == "cuda" else sample(dev, run.dev_sample)
+    result["dev_pairs"] = len(watched)
+
+    def decided(examples: Examples, asked: Sequence[int]) -> Decisions:
+        return decide(trainer.model, examples, asked, recipe.batch_tokens, trainer.device)
+
     if rank < recipe.rank and not trainer.place.shrunk:
+        result["dev_full_rank"] = figures(decided(dev, watched), dev)
         lora.shrink(trainer.model, rank)
-    asked = range(len(dev)) if trainer.device.type == "cuda" else sample(dev, run.dev_sample)
-    result["dev_pairs"] = len(asked)
-    decided = decide(trainer.model, dev, asked, recipe.batch_tokens, trainer.device)
-    decided.save(run.out / "dev-decisions.npz")
-    result["dev"] = figures(decided, dev)
+    for name, examples, asked in [("dev", dev, watched)] + ([("test", test, range(len(test)))] if test else []):
+        found = decided(examples, asked)
+        found.save(run.out / f"{name}-decisions.npz")
+        result[name] = figures(found, examples)
+        _write(run.out / "result.json", result)
     if reports and tokenizer is not None:
         written = write_reports(trainer.model, dev, tokenizer, reports, trainer.device)
         _write(run.out / "reports.json", written.pop("samples"))
