@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from excam.cli.from_reviews import from_reviews
+
 if TYPE_CHECKING:
     from excam.dataset.review import Ballot
     from excam.dataset.sample import Sample
@@ -182,3 +184,6 @@ def _ask(ballot: Ballot, sample: Sample, title: str) -> bool:
     agreed = click.confirm("Does the severity fit?")
     ballot.add(Vote(sample.sample_id, ballot.reviewer, first == "y", valid[error_valid], valid[explained], agreed))
     return True
+
+
+dataset.add_command(from_reviews)

@@ -15,9 +15,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from excam.fault import UserError
-from serve.dashboard import login, pages
+from serve.dashboard import login, pages, reading
 from serve.dashboard.access import Access
-from serve.dashboard.api import rates, records, reports
+from serve.dashboard.api import rates, records, reports, reviews
 from serve.dashboard.gate import Gate
 from serve.dashboard.security import SafeHeaders
 from serve.dashboard.source import StoreSource, StoreUnreachableError
@@ -40,7 +40,15 @@ def build_dashboard(store_url: str, access: Access) -> FastAPI:
     app = FastAPI(title="ExCAM dashboard", version="1", docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.source = StoreSource(store_url)
     app.state.access = access
-    for router in (rates.router, reports.router, records.router, login.router, pages.router):
+    for router in (
+        rates.router,
+        reports.router,
+        records.router,
+        reviews.router,
+        login.router,
+        pages.router,
+        reading.router,
+    ):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
     app.get("/-/health")(health)

@@ -26,13 +26,13 @@ def sign_in(request: Request, token: Annotated[str, Form()], next: Annotated[str
     access: Access = request.app.state.access
     if access.who(token) is None:
         return render(request, "login.html", 401, next=next, wrong=True)
-    answer = RedirectResponse(_inside(next), 303)
+    answer = RedirectResponse(inside(next), 303)
     secure = request.url.scheme == "https"
     answer.set_cookie(COOKIE, token.strip(), HOURS * 3600, httponly=True, samesite="lax", secure=secure)
     return answer
 
 
-def _inside(address: str) -> str:
+def inside(address: str) -> str:
     """Only pages of this dashboard: an address that leads elsewhere leads to the overview."""
     is_path = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
     return address if is_path else "/"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.templating import Jinja2Templates
 from starlette.responses import Response
 
-from excam.store.queries.compare import choices
+from excam.store.queries.compare import Comparison, Side, choices
+from excam.store.queries.overview import FEWEST
+from excam.store.queries.reports import Order
 from excam.taxonomy import Category
 from serve.dashboard import wording
-from serve.dashboard.api import rates
+from serve.dashboard.api import rates, reports, reviews
 from serve.dashboard.api.records import get_judges
 from serve.dashboard.chart import CLASS_NAMES, line_chart, world_map
 from serve.dashboard.filters import Chosen, Filters
@@ -26,6 +29,7 @@ templates.env.filters.update(wording.FILTERS)
 templates.env.globals.update(is_sure=wording.is_sure, country=wording.country, label=wording.label)
 
 TOP = 12
+PAGE = 25
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> Response:
@@ -61,6 +65,7 @@ def overview(request: Request, source: Source, filters: Chosen) -> Response:
             "moved": moved[:TOP],
             "kinds": rates.get_types(source, filters),
             "quick": quick_periods(summary.last_day),
+            "agreement": reviews.get_agreement(source, filters),
         }
     return render(request, "overview.html", **values)
 
@@ -71,3 +76,48 @@ def quick_periods(last: date | None) -> list[tuple[str, date]]:
         return []
     spans = {"last 7 days": 7, "last 28 days": 28, "last 12 weeks": 84, "last year": 365}
     return [(name, last - timedelta(days=days - 1)) for name, days in spans.items()]
+
+
+@router.get("/country")
+def country(request: Request, source: Source, filters: Chosen) -> Response:
+    if not filters.country:
+        raise HTTPException(404, "no country is named")
+    summary = rates.get_summary(source, filters)
+    values: dict[str, Any] = {"summary": summary, "judge": summary.judge, **filter_bar(source, filters)}
+    if summary.rate.n:
+        trend = rates.get_trends(source, filters)
+        values |= {
+            "fewest": FEWEST,
+            "series": trend,
+            "chart": line_chart(trend.points, trend.bucket),
+            "kinds": rates.get_types(source, filters),
+            "models": _models(source, filters),
+            "worst": reports.get_reports(source, filters, limit=10),
+        }
+    return render(request, "country.html", **values)
+
+
+def _models(source: StoreSource, filters: Filters, most: int = 4) -> list[Comparison]:
+    """The model with the most answers about this country against each of the next ones."""
+    apart = replace(filters, model=None)
+    sizes: dict[str, int] = {}
+    for point in rates.get_trends(source, apart, by="model").points:
+        if point.group is not None:
+            sizes[point.group] = sizes.get(point.group, 0) + point.rate.n
+    names = sorted(sizes, key=lambda name: (-sizes[name], name))
+    return [rates.get_compare(source, apart, names[0], name, Side.MODEL) for name in names[1:most]]
+
+
+@router.get("/reports")
+def report_list(
+    request: Request,
+    source: Source,
+    filters: Chosen,
+    order: Order = Order.WORST,
+    offset: Annotated[int, Query(ge=0, le=reports.LAST_OFFSET)] = 0,
+) -> Response:
+    found = reports.get_reports(source, filters, order, PAGE, offset)
+    bar = filter_bar(source, filters)
+    return render(
+        request, "reports.html", page="/reports", judge=found.judge, found=found, order=order.value, limit=PAGE, **bar
+    )

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from excam.country import country_name
 from excam.store.queries.rates import Change, Rate
+from excam.store.reviews import Agreement
 
 SURE = 0.05
 
@@ -25,7 +26,7 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{share * 100:.1f} %"
 
 
-def interval(rate: Rate) -> str:
+def interval(rate: Rate | Agreement) -> str:
     return f"{rate.low * 100:.1f} to {rate.high * 100:.1f} %"
 
 
@@ -34,7 +35,7 @@ def number(count: float | None) -> str:
 
 
 def points(change: Change) -> str:
-    return f"{change.difference * 100:+.1f} points"
+    return f"{round(change.difference * 100, 1) + 0.0:+.1f} points"
 
 
 def points_between(change: Change) -> str:

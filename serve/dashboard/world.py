@@ -75,7 +75,7 @@ def _thinned(ring: list[Point]) -> list[Point]:
 
 
 def _extent(ring: list[Point]) -> float:
-    across, down = zip(*ring, strict=True)
+    across, down = [x for x, _ in ring], [y for _, y in ring]
     return max(max(across) - min(across), max(down) - min(down))
 
 

@@ -69,8 +69,10 @@ def compare(
 def _by_country(connection: duckdb.DuckDBPyConnection, view: View, side: Side, name: str) -> dict[str | None, Tally]:
     if side is Side.JUDGE:
         view = replace(view, judge=name)
+    elif side is Side.APP:
+        view = replace(view, part=replace(view.part, app=name))
     else:
-        view = replace(view, part=replace(view.part, **{side.value: name}))
+        view = replace(view, part=replace(view.part, model=name))
     judge = pick_judge(connection, view.judge)
     return {country: tally for (country,), tally in tallies(connection, view, judge.judge_version, {"c": "country"})}
 

@@ -1,0 +1,53 @@
+"""``/api/reviews``: readers say whether a report is right. The one route that writes, for those who may."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import BaseModel, Field
+
+from excam.store.reviews import Agreement, Opinion, Review, add_review, agreement, reviews_of
+from serve.dashboard.access import Person
+from serve.dashboard.filters import Chosen
+from serve.dashboard.source import StoreSource
+from serve.dashboard.state import Source
+
+router = APIRouter(prefix="/api", tags=["reviews"])
+
+LONGEST_COMMENT = 2000
+
+
+class NewReview(BaseModel):
+    """What a reader says; who it is comes from the token."""
+
+    pair_id: str
+    judge_version: str
+    opinion: Opinion
+    comment: str = Field("", max_length=LONGEST_COMMENT)
+
+
+@router.get("/reviews")
+def get_reviews(source: Source, pair_id: str, judge_version: Annotated[str, Query()]) -> list[Review]:
+    """Everybody's last opinion of one report."""
+    return source.ask(reviews_of, pair_id, judge_version)
+
+
+@router.get("/agreement")
+def get_agreement(source: Source, filters: Chosen) -> Agreement:
+    """How far readers agree with the judge on the errors of a view."""
+    return source.ask(agreement, filters.view)
+
+
+@router.post("/reviews", status_code=201)
+def post_review(request: Request, source: Source, review: NewReview) -> list[Review]:
+    """Say whether a report is right; a later opinion of the same reader replaces the first."""
+    return keep_review(request, source, review)
+
+
+def keep_review(request: Request, source: StoreSource, review: NewReview) -> list[Review]:
+    person: Person = request.state.person
+    if not person.may_review:
+        raise HTTPException(403, "this token may read but not review")
+    source.write(add_review, review.pair_id, review.judge_version, review.opinion, review.comment.strip(), person.name)
+    return source.ask(reviews_of, review.pair_id, review.judge_version)

@@ -1,0 +1,100 @@
+"""Pages one reads rather than glances at: a report with its errors in place, comparisons, runs and dead letters."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from fastapi import APIRouter, Form, HTTPException, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from excam.store.queries.compare import Comparison, Side, choices
+from excam.store.reviews import Opinion
+from serve.dashboard.api import rates, records, reports, reviews
+from serve.dashboard.filters import Chosen, Filters
+from serve.dashboard.login import inside
+from serve.dashboard.marks import LONGEST, pieces
+from serve.dashboard.pages import render
+from serve.dashboard.source import StoreSource
+from serve.dashboard.state import Source
+
+router = APIRouter(include_in_schema=False)
+
+Name = Annotated[str | None, Query(max_length=300)]
+
+
+@router.get("/report")
+def report(request: Request, source: Source, filters: Chosen, id: str) -> Response:
+    pair = reports.get_report(source, id)
+    wanted = filters.judge or ""
+    verdict = next((found for found in pair.verdicts if found.judge_version.startswith(wanted)), None)
+    errors = verdict.errors if verdict else []
+    return render(
+        request,
+        "report.html",
+        filters=filters,
+        pair=pair,
+        verdict=verdict,
+        instruction=pieces(pair.instruction, "instruction", errors),
+        output=pieces(pair.output, "output", errors),
+        cut=max(len(pair.instruction), len(pair.output)) > LONGEST,
+        longest=LONGEST,
+        raw=json.dumps(pair.model_dump(mode="json"), ensure_ascii=False, indent=2)[:LONGEST],
+        reviews=reviews.get_reviews(source, pair.pair_id, verdict.judge_version) if verdict else [],
+        person=request.state.person,
+    )
+
+
+@router.post("/review")
+def review(
+    request: Request,
+    source: Source,
+    pair_id: Annotated[str, Form()],
+    judge_version: Annotated[str, Form()],
+    opinion: Annotated[Opinion, Form()],
+    comment: Annotated[str, Form(max_length=reviews.LONGEST_COMMENT)] = "",
+    back: Annotated[str, Form()] = "/",
+) -> Response:
+    new = reviews.NewReview(pair_id=pair_id, judge_version=judge_version, opinion=opinion, comment=comment)
+    reviews.keep_review(request, source, new)
+    return RedirectResponse(f"{inside(back)}#reviews", 303)
+
+
+@router.get("/compare")
+def compare(
+    request: Request, source: Source, filters: Chosen, side: Side = Side.MODEL, a: Name = None, b: Name = None
+) -> Response:
+    options = _options(source, filters, side)
+    first = a or (options[0] if options else "")
+    second = b or next((name for name in options if name != first), "")
+    found: Comparison | None = rates.get_compare(source, filters, first, second, side) if first and second else None
+    return render(
+        request,
+        "compare.html",
+        page="/compare",
+        filters=filters,
+        side=side.value,
+        options=options,
+        a=first,
+        b=second,
+        found=found,
+    )
+
+
+def _options(source: StoreSource, filters: Filters, side: Side) -> list[str]:
+    if side is Side.JUDGE:
+        return [use.judge_version for use in records.get_judges(source)]
+    return source.ask(choices, filters.judge)[side.value]
+
+
+@router.get("/runs")
+def runs(request: Request, source: Source, filters: Chosen) -> Response:
+    letters = records.get_dead_letters(source)
+    return render(request, "runs.html", page="/runs", filters=filters, runs=records.get_runs(source), letters=letters)
+
+
+@router.get("/dead-letter")
+def dead_letter(request: Request, source: Source, id: str) -> Response:
+    if not id:
+        raise HTTPException(404, "no dead letter is named")
+    return render(request, "dead_letter.html", letter=records.get_dead_letter(source, id))
