@@ -19,6 +19,7 @@ COMMANDS = {
     "worst": "List the gravest reports.",
     "show": "Show one pair with its errors marked in the text.",
     "dashboard": "Show the store in a browser: trends, countries, reports, comparisons.",
+    "alerts": "Be told when a rate is too high or rises, records fail, or traffic stops.",
     "dead-letters": "List, show and replay records that could not be judged.",
     "judge": "Tell who the judge is, try it on a pair, or serve it over HTTP.",
     "judges": "List the judges whose verdicts are in the store.",

@@ -109,6 +109,8 @@ MIGRATIONS: tuple[Migration, ...] = (
                 happened_at TIMESTAMPTZ)""",
         ],
     ),
+    # Two checks at the same time must not both fire an alert: each touches this row, and the second tries again.
+    Migration(6, ["INSERT INTO lake.leases (name, token, released_at) VALUES ('alerts', 0, now())"]),
 )
 SCHEMA_VERSION = MIGRATIONS[-1].version
 

@@ -1,0 +1,1 @@
+"""Alerts: rules in a YAML file, checked on the store; each fires once and clears once."""

@@ -1,0 +1,123 @@
+"""Check rules on a store, keep what fires and clears, and tell it once.
+
+An alert's events are rows of the store: the last one says whether it stands. Every check touches one row, so that of
+two checks at the same time the second reads what the first has fired.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+import duckdb
+from pydantic import BaseModel, ConfigDict
+
+from excam.alerts.findings import Finding, daily, findings
+from excam.alerts.rules import Rule, Rules
+from excam.store.connection import transact
+
+TIMEOUT = 10.0
+FIRED, CLEARED = "fired", "cleared"
+
+
+class Alert(BaseModel):
+    """An alert that stands, or an event of one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rule: str
+    subject: str
+    event: str
+    message: str
+    link: str
+    happened_at: datetime
+
+
+@dataclass(frozen=True)
+class Firing:
+    """How often a rule would have fired, and on which days first."""
+
+    rule: str
+    fired: int
+    days: list[tuple[date, str]]
+
+
+def standing(connection: duckdb.DuckDBPyConnection) -> list[Alert]:
+    """Alerts that have fired and not cleared, the latest first."""
+    rows = connection.execute(
+        """SELECT rule, subject, event, message, link, epoch_us(happened_at) / 1e6 AS happened_at FROM lake.alerts
+           QUALIFY row_number() OVER (PARTITION BY rule, subject ORDER BY lake.alerts.happened_at DESC) = 1"""
+    ).to_arrow_table()
+    alerts = [Alert.model_validate(row) for row in rows.to_pylist() if row["event"] == FIRED]
+    return sorted(alerts, key=lambda alert: alert.happened_at, reverse=True)
+
+
+def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | None = None) -> list[Alert]:
+    """Look at every rule and keep what is new: alerts that now fire, and those that stood and no longer hold."""
+    until = (today or datetime.now(UTC).date()) + timedelta(days=1)
+    found = [finding for rule in rules.rules for finding in _look(connection, rule, until)]
+
+    def keep() -> list[Alert]:
+        connection.execute("UPDATE lake.leases SET committed_at = now() WHERE name = 'alerts'")
+        events = _events(found, standing(connection), datetime.now(UTC))
+        for event in events:
+            connection.execute(
+                "INSERT INTO lake.alerts VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [f"{event.rule}/{event.subject}", event.rule, event.subject, event.event, event.message, event.link,
+                 event.happened_at],
+            )  # fmt: skip
+        return events
+
+    return transact(connection, keep)
+
+
+def _look(connection: duckdb.DuckDBPyConnection, rule: Rule, until: date) -> list[Finding]:
+    since = until - timedelta(days=rule.days + rule.against_days)
+    return findings(rule, daily(connection, rule, since, until), until)
+
+
+def _events(found: Iterable[Finding], stood: Iterable[Alert], now: datetime) -> list[Alert]:
+    holds = {(finding.rule, finding.subject): finding for finding in found}
+    known = {(alert.rule, alert.subject): alert for alert in stood}
+    fired = [
+        Alert(rule=f.rule, subject=f.subject, event=FIRED, message=f.message, link=f.link, happened_at=now)
+        for name, f in holds.items()
+        if name not in known
+    ]
+    cleared = [
+        alert.model_copy(update={"event": CLEARED, "happened_at": now})
+        for name, alert in known.items()
+        if name not in holds
+    ]
+    return fired + cleared
+
+
+def replay(connection: duckdb.DuckDBPyConnection, rules: Rules) -> list[Firing]:
+    """Go through the past day by day and say how often each rule would have fired."""
+    told = []
+    for rule in rules.rules:
+        known = daily(connection, rule)
+        days = sorted({day for found in known.values() for day in found})
+        before: set[str] = set()
+        fired: list[tuple[date, str]] = []
+        day = days[0] if days else date.max
+        while days and day <= days[-1]:
+            holds = {f.subject: f.message for f in findings(rule, known, day + timedelta(days=1))}
+            fired += [(day, message) for subject, message in holds.items() if subject not in before]
+            before = set(holds)
+            day += timedelta(days=1)
+        told.append(Firing(rule.name, len(fired), fired))
+    return told
+
+
+def send(webhook: str, alerts: Iterable[Alert], dashboard: str = "") -> None:
+    """Post each event in the form Slack and those like it take; an address that does not answer raises OSError."""
+    for alert in alerts:
+        sign = "🔴" if alert.event == FIRED else "🟢 cleared:"
+        link = f" {dashboard.rstrip('/')}{alert.link}" if dashboard else ""
+        body = json.dumps({"text": f"{sign} {alert.message}{link}"}).encode()
+        asked = urllib.request.Request(webhook, body, {"Content-Type": "application/json"})
+        urllib.request.urlopen(asked, timeout=TIMEOUT).close()

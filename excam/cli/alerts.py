@@ -1,0 +1,108 @@
+"""``excam alerts``: be told when a rate is too high, rises, or the traffic stops."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from excam.cli.options import json_option, store_option
+from excam.cli.output import print_json
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from excam.alerts.rules import Rules
+    from excam.store import Store
+
+WEBHOOK_VARIABLE = "EXCAM_ALERT_WEBHOOK"
+
+rules_option = click.option(
+    "--rules", "file", type=click.Path(path_type=Path, dir_okay=False), required=True, help="YAML file of rules."
+)
+
+
+@click.group()
+def alerts() -> None:
+    """Check rules on a store, or see how often they would have fired."""
+
+
+@alerts.command()
+@rules_option
+@store_option
+@click.option("--follow", type=click.FloatRange(1), metavar="SECONDS", help="Look so often, and check each commit.")
+@json_option
+def check(file: Path, store: str, follow: float | None, as_json: bool) -> None:
+    """Check every rule; each alert fires once and clears once, goes to the webhook and is kept in the store.
+
+    The webhook's address stands in the file or, better, in EXCAM_ALERT_WEBHOOK. With --follow this goes on until
+    Ctrl-C and checks whenever a writer has committed.
+    """
+    from excam.alerts.rules import Rules
+    from excam.store import Store
+
+    rules = Rules.load(file)
+    Store.open(store, read_only=True).close()
+    with Store.open(store) as opened:
+        _check(opened, rules, as_json)
+        seen = opened.query(_last_commit)
+        while follow:
+            time.sleep(follow)
+            now = opened.query(_last_commit)
+            if now != seen:
+                seen = now
+                _check(opened, rules, as_json)
+
+
+@alerts.command()
+@rules_option
+@store_option
+@json_option
+def test(file: Path, store: str, as_json: bool) -> None:
+    """Replay the rules on past data, day by day, and say how often they would have fired. Nothing is sent or kept."""
+    from dataclasses import asdict
+
+    from excam.alerts.check import replay
+    from excam.alerts.rules import Rules
+    from excam.store import Store
+
+    rules = Rules.load(file)
+    with Store.open(store, read_only=True) as opened:
+        told = opened.query(replay, rules)
+    if as_json:
+        print_json([asdict(firing) for firing in told])
+        return
+    for firing in told:
+        times = {0: "never", 1: "once"}.get(firing.fired, f"{firing.fired} times")
+        click.echo(f"{firing.rule}: would have fired {times}")
+        for day, message in firing.days[:10]:
+            click.echo(f"  {day}  {message}")
+
+
+def _check(store: Store, rules: Rules, as_json: bool) -> None:
+    from excam.alerts.check import check as run
+    from excam.alerts.check import send, standing
+    from excam.fault import UserError
+
+    events = store.query(run, rules)
+    if as_json:
+        print_json([event.model_dump(mode="json") for event in events])
+    else:
+        for event in events:
+            click.echo(f"{event.event}: {event.message}")
+        click.echo(f"{len(store.query(standing))} alerts stand")
+    webhook = os.environ.get(WEBHOOK_VARIABLE) or rules.webhook
+    if webhook and events:
+        try:
+            send(webhook, events, rules.dashboard)
+        except OSError as error:
+            fix = "check the address; what fired is kept in the store and shown on the dashboard"
+            raise UserError(f"the webhook did not take the alerts: {error}", fix) from error
+
+
+def _last_commit(connection: duckdb.DuckDBPyConnection) -> object:
+    """Changes with every commit of a writer."""
+    return connection.execute("SELECT token, committed_at::VARCHAR FROM lake.leases WHERE name = 'writer'").fetchone()

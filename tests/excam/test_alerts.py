@@ -1,0 +1,161 @@
+"""Alerts fire once and clear once, only on enough answers, and can be tried on the past."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from excam.alerts.check import check, replay, send, standing
+from excam.alerts.rules import Rules
+from excam.cli import cli
+from excam.fault import UserError
+from excam.store import Store
+from tests.excam.store.outcomes import START, dead_letter, error, put, verdict
+
+DAY = START.date()
+
+
+def rules(**rule: Any) -> Rules:
+    return Rules.model_validate({"rules": [{"name": "r", **rule}]})
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """Indonesia: 5 % wrong for 28 days, then 50 % for 7; Japan: two answers, both wrong."""
+    rows = []
+    for number in range(350):
+        late = number >= 280
+        wrong = number % 2 == 0 if late else number % 20 == 0
+        at = START + timedelta(days=number // 10)
+        rows.append(verdict(number, logged_at=at, judged_at=at, errors=[error()] if wrong else []))
+    rows += [verdict(1000 + n, country="JP", logged_at=START, judged_at=START, errors=[error()]) for n in range(2)]
+    with Store.open(store_url) as store:
+        put(store, *rows)
+        yield store
+
+
+def test_a_rate_above_its_level_fires_once_and_clears_once(store: Store) -> None:
+    rule = rules(kind="rate_above", level=0.2, floor=50, country="ID")
+    last = DAY + timedelta(days=34)
+    fired = store.query(check, rule, last)
+    assert [(event.event, event.subject) for event in fired] == [("fired", "all")]
+    assert "50.0%" in fired[0].message
+    assert "country=ID" in fired[0].link
+    assert store.query(check, rule, last) == []
+    assert len(store.query(standing)) == 1
+    cleared = store.query(check, rule, DAY + timedelta(days=20))
+    assert [event.event for event in cleared] == ["cleared"]
+    assert store.query(check, rule, DAY + timedelta(days=20)) == []
+    assert store.query(standing) == []
+
+
+def test_two_answers_never_fire_however_wrong(store: Store) -> None:
+    assert store.query(check, rules(kind="rate_above", level=0.1, floor=50, country="JP"), DAY) == []
+    assert len(store.query(check, rules(kind="rate_above", level=0.1, floor=2, country="JP"), DAY)) == 1
+
+
+def test_a_rise_must_be_more_than_chance(store: Store) -> None:
+    rule = rules(kind="rate_risen", by="country", floor=50)
+    assert store.query(check, rule, DAY + timedelta(days=27)) == []
+    fired = store.query(check, rule, DAY + timedelta(days=34))
+    assert [event.subject for event in fired] == ["ID"]
+    assert "rose from 5.0% to 50.0%" in fired[0].message
+
+
+def test_silence_and_dead_letters_are_told(store: Store) -> None:
+    assert store.query(check, rules(kind="no_traffic", days=2), DAY + timedelta(days=34)) == []
+    assert "no record" in store.query(check, rules(kind="no_traffic", days=2), DAY + timedelta(days=60))[0].message
+    put(store, *(dead_letter(5000 + number) for number in range(20)))
+    lost = Rules.model_validate({"rules": [{"name": "d", "kind": "dead_letter_share", "level": 0.5, "floor": 10}]})
+    told = [event.message for event in store.query(check, lost) if event.event == "fired"]
+    assert told == ["d: 100.0% of the records could not be judged (20 in 7 days; the level is 50.0%)"]
+
+
+def test_the_past_tells_how_often_a_rule_would_have_fired(store: Store) -> None:
+    told = store.query(replay, rules(kind="rate_above", level=0.3, days=7, floor=50))
+    assert told[0].fired == 1
+    assert told[0].days[0][0] > DAY + timedelta(days=28)
+    assert store.query(standing) == []
+
+
+def test_two_checks_at_the_same_time_fire_once(store: Store, store_url: str) -> None:
+    rule = rules(kind="rate_above", level=0.2, floor=50)
+    events: list[Any] = []
+
+    def run() -> None:
+        with Store.open(store_url) as other:
+            events.extend(other.query(check, rule, DAY + timedelta(days=34)))
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(events) == 1
+
+
+@contextmanager
+def webhook(received: list[Any]) -> Iterator[str]:
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/hook"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_webhook_gets_each_event_with_a_link_to_the_view(store: Store) -> None:
+    received: list[Any] = []
+    with webhook(received) as address:
+        fired = store.query(check, rules(kind="rate_above", level=0.2, floor=50), DAY + timedelta(days=34))
+        send(address, fired, "https://dash.example/")
+    assert len(received) == 1
+    assert "https://dash.example/?since=" in received[0]["text"]
+
+
+def test_the_commands_check_and_try_rules(store: Store, store_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text(
+        "rules:\n- {name: quiet, kind: no_traffic, days: 3}\n- {name: high, kind: rate_above, level: 0.3}\n"
+    )
+    asked = ["--rules", str(file), "--store", store_url]
+    first = CliRunner().invoke(cli, ["alerts", "check", *asked])
+    assert "fired: quiet: no record in 3 days" in first.output
+    assert "fired" not in CliRunner().invoke(cli, ["alerts", "check", *asked]).output
+    assert "high: would have fired never" in CliRunner().invoke(cli, ["alerts", "test", *asked]).output
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("rules: []", "rules"),
+        ("rules:\n- {name: a, kind: rate_above}", "needs a level"),
+        ("rules:\n- {name: a, kind: magic}", "kind"),
+        ("rules:\n- {name: a, kind: no_traffic}\n- {name: a, kind: no_traffic}", "same name"),
+        ("a: [", "not YAML"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named(tmp_path: Path, text: str, wrong: str) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text(text)
+    with pytest.raises(UserError, match=wrong):
+        Rules.load(file)
