@@ -1,5 +1,5 @@
 # Two commands: `make demo` shows the product at work, `make test` checks it. Both set up everything they need.
-.PHONY: help environment demo test check lock clean
+.PHONY: help environment demo test unit lock clean
 
 BIN := .venv/bin
 STORE := ducklake:sqlite:demo-store/catalog.sqlite
@@ -7,6 +7,7 @@ STORE := ducklake:sqlite:demo-store/catalog.sqlite
 help:
 	@echo "make demo   judge the bundled sample log on this machine and print error rates by country"
 	@echo "make test   ruff, mypy --strict and every test, with real vLLM, Ray, Kafka, DuckLake and PostgreSQL"
+	@echo "make unit   the tests of the metric alone, in half a minute: no engine, no store, no other process"
 	@echo "make lock   compile requirements.lock anew from pyproject.toml"
 
 environment:
@@ -25,6 +26,9 @@ test:
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+unit: environment
+	$(BIN)/pytest -q -n 2 tests/excam -m "not engine and not postgres and not store and not processes"
 
 lock: environment
 	.cache/bootstrap/bin/uv pip compile --quiet pyproject.toml --extra cpu --extra train --extra dev --universal \

@@ -18,6 +18,16 @@ COUNTRIES = ("Indonesia", "Japan", "Mexico", "Nigeria", "Germany")
 LogWriter = Callable[..., Path]
 
 
+STORES = ("tests/excam/store/", "tests/excam/cli/test_store_commands.py", "tests/excam/test_alerts.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what opens a store by where it stands, so that `make unit` can leave it to the whole run."""
+    for item in items:
+        if item.nodeid.startswith(STORES):
+            item.add_marker(pytest.mark.store)
+
+
 def pair_record(number: int, **changes: Any) -> dict[str, Any]:
     """A plausible log record; every number gives another text."""
     country = COUNTRIES[number % len(COUNTRIES)]

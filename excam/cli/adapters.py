@@ -32,7 +32,12 @@ def list_adapters(as_json: bool) -> None:
         print_json(rows)
         return
     shown = [{**row, "dev": "" if row["dev"] is None else f"{row['dev']:.3f}"} for row in rows]
-    print_table(COLUMNS, [[row[column] for column in COLUMNS] for row in shown], right=("rank", "dev"), whole=COLUMNS)
+    print_table(
+        COLUMNS,
+        [[row[column] for column in COLUMNS] for row in shown],
+        right=("rank", "dev"),
+        whole=("name", "version", "created"),
+    )
     if not rows:
         click.echo("no adapter is installed: judges are untuned", err=True)
 

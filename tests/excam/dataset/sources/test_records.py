@@ -29,7 +29,7 @@ def rows(path: Path) -> list[tuple[str, Greeting] | BadRecord]:
     ("name", "content"),
     [
         ("a.jsonl", b'{"word": "salam", "times": 2}\n{"word": "selam"}\n'),
-        ("a.jsonl.gz", gzip.compress(b'{"word": "salam", "times": 2}\n{"word": "selam"}\n')),
+        ("a.jsonl.gz", gzip.compress(b'{"word": "salam", "times": 2}\n{"word": "selam"}\n', mtime=0)),
         ("a.json", b'[{"word": "salam", "times": 2}, {"word": "selam"}]'),
         ("a.json", b'{"entries": [{"word": "salam", "times": 2}, {"word": "selam"}]}'),
         ("a.json", b'{"x": {"word": "salam", "times": 2}, "y": {"word": "selam"}}'),
@@ -102,7 +102,7 @@ def test_a_row_that_does_not_fit_its_header_is_a_bad_record(tmp_path: Path) -> N
 
 def test_a_truncated_file_gives_what_could_be_read_and_says_where_it_ends(tmp_path: Path) -> None:
     lines = b"".join(json.dumps({"word": f"word {number}"}).encode() + b"\n" for number in range(5000))
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines)[:-2000])
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines, mtime=0)[:-2000])
     found = rows(tmp_path / "a.jsonl.gz")
     assert isinstance(found[-1], BadRecord)
     assert "cannot be read from here on" in found[-1].reason
