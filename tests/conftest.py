@@ -22,8 +22,10 @@ STORES = ("tests/excam/store/", "tests/excam/cli/test_store_commands.py", "tests
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what opens a store by where it stands, so that `make unit` can leave it to the whole run."""
+    """Mark tests by where they stand: what opens a store, and what needs more than the metric's own package."""
     for item in items:
+        if not item.nodeid.startswith("tests/excam/"):
+            item.add_marker(pytest.mark.system)
         if item.nodeid.startswith(STORES):
             item.add_marker(pytest.mark.store)
 
