@@ -17,7 +17,8 @@ from starlette.staticfiles import StaticFiles
 from excam.fault import UserError
 from serve.dashboard import login, pages, reading
 from serve.dashboard.access import Access
-from serve.dashboard.api import rates, records, reports, reviews
+from serve.dashboard.api import alerts, export, rates, records, reports, reviews
+from serve.dashboard.audit import Audit
 from serve.dashboard.gate import Gate
 from serve.dashboard.security import SafeHeaders
 from serve.dashboard.source import StoreSource, StoreUnreachableError
@@ -28,7 +29,7 @@ MAX_FORM = 64 * 1024
 log = logging.getLogger("excam.dashboard")
 
 
-def build_dashboard(store_url: str, access: Access) -> FastAPI:
+def build_dashboard(store_url: str, access: Access, audit: Audit | None = None) -> FastAPI:
     """The application on one store, which need not be reachable yet."""
 
     @asynccontextmanager
@@ -40,16 +41,9 @@ def build_dashboard(store_url: str, access: Access) -> FastAPI:
     app = FastAPI(title="ExCAM dashboard", version="1", docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.source = StoreSource(store_url)
     app.state.access = access
-    for router in (
-        rates.router,
-        reports.router,
-        records.router,
-        reviews.router,
-        login.router,
-        pages.router,
-        reading.router,
-    ):
-        app.include_router(router)
+    app.state.audit = audit or Audit()
+    for module in (rates, export, reports, records, reviews, alerts, login, pages, reading):
+        app.include_router(module.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
     app.get("/-/health")(health)
     app.add_exception_handler(UserError, _mistake)

@@ -16,7 +16,7 @@ from excam.store.queries.overview import FEWEST
 from excam.store.queries.reports import Order
 from excam.taxonomy import Category
 from serve.dashboard import wording
-from serve.dashboard.api import rates, reports, reviews
+from serve.dashboard.api import alerts, export, rates, reports, reviews
 from serve.dashboard.api.records import get_judges
 from serve.dashboard.chart import CLASS_NAMES, line_chart, world_map
 from serve.dashboard.filters import Chosen, Filters
@@ -51,6 +51,7 @@ def filter_bar(source: StoreSource, filters: Filters) -> dict[str, Any]:
 def overview(request: Request, source: Source, filters: Chosen) -> Response:
     summary = rates.get_summary(source, filters)
     values: dict[str, Any] = {"page": "/", "summary": summary, "judge": summary.judge, **filter_bar(source, filters)}
+    values["alerts"] = alerts.get_alerts(source)
     if summary.rate.n:
         found = rates.get_countries(source, filters)
         trend = rates.get_trends(source, filters)
@@ -117,7 +118,15 @@ def report_list(
     offset: Annotated[int, Query(ge=0, le=reports.LAST_OFFSET)] = 0,
 ) -> Response:
     found = reports.get_reports(source, filters, order, PAGE, offset)
-    bar = filter_bar(source, filters)
+    request.app.state.audit.note(request, "listed", [line.pair_id for line in found.reports])
     return render(
-        request, "reports.html", page="/reports", judge=found.judge, found=found, order=order.value, limit=PAGE, **bar
+        request,
+        "reports.html",
+        page="/reports",
+        judge=found.judge,
+        found=found,
+        order=order.value,
+        limit=PAGE,
+        most=export.MOST,
+        **filter_bar(source, filters),
     )

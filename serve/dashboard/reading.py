@@ -25,7 +25,7 @@ Name = Annotated[str | None, Query(max_length=300)]
 
 @router.get("/report")
 def report(request: Request, source: Source, filters: Chosen, id: str) -> Response:
-    pair = reports.get_report(source, id)
+    pair = reports.get_report(request, source, id)
     wanted = filters.judge or ""
     verdict = next((found for found in pair.verdicts if found.judge_version.startswith(wanted)), None)
     errors = verdict.errors if verdict else []

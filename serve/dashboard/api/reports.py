@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
 from excam.store.queries.reports import Order, Reports, list_reports
 from excam.store.queries.show import ShownPair, show_pair
-from serve.dashboard.filters import Chosen
+from serve.dashboard.filters import Chosen, Filters
+from serve.dashboard.source import StoreSource
 from serve.dashboard.state import Source
 
 router = APIRouter(prefix="/api/reports", tags=["reports"])
@@ -17,7 +18,8 @@ LAST_OFFSET = 100_000
 
 
 @router.get("")
-def get_reports(
+def get_listed(
+    request: Request,
     source: Source,
     filters: Chosen,
     order: Order = Order.WORST,
@@ -25,10 +27,20 @@ def get_reports(
     offset: Annotated[int, Query(ge=0, le=LAST_OFFSET)] = 0,
 ) -> Reports:
     """Pairs with errors, a page at a time."""
+    found = get_reports(source, filters, order, limit, offset)
+    request.app.state.audit.note(request, "listed", [line.pair_id for line in found.reports])
+    return found
+
+
+def get_reports(
+    source: StoreSource, filters: Filters, order: Order = Order.WORST, limit: int = 25, offset: int = 0
+) -> Reports:
     return source.ask(list_reports, filters.view, order, limit, offset)
 
 
 @router.get("/{pair_id:path}")
-def get_report(source: Source, pair_id: str) -> ShownPair:
+def get_report(request: Request, source: Source, pair_id: str) -> ShownPair:
     """One pair with every judge's verdict on it, the latest first."""
-    return source.ask(show_pair, pair_id)
+    pair = source.ask(show_pair, pair_id)
+    request.app.state.audit.note(request, "viewed", [pair.pair_id])
+    return pair

@@ -1,0 +1,30 @@
+"""``/api/alerts`` and ``/metrics``: alerts that stand, for people and for monitoring."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
+from starlette.responses import Response
+
+from excam.alerts.check import Alert, standing
+from serve.dashboard.state import Source
+
+router = APIRouter(tags=["alerts"])
+
+
+@router.get("/api/alerts")
+def get_alerts(source: Source) -> list[Alert]:
+    """Alerts that have fired and not cleared, the latest first."""
+    return source.ask(standing)
+
+
+@router.get("/metrics")
+def get_metrics(source: Source) -> Response:
+    """The same as a gauge for Prometheus: 1 for each alert that stands."""
+    registry = CollectorRegistry()
+    gauge = Gauge(
+        "excam_alert_standing", "Alerts that stand, by rule and subject.", ["rule", "subject"], registry=registry
+    )
+    for alert in source.ask(standing):
+        gauge.labels(alert.rule, alert.subject).set(1)
+    return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,69 @@
+"""Lists leave the dashboard as CSV or Parquet; who took or read what is recorded; alerts are shown and measured."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from fastapi.testclient import TestClient
+
+from excam.alerts.check import check
+from excam.alerts.rules import Rules
+from excam.store import Store
+from serve.dashboard.access import Access
+from serve.dashboard.app import build_dashboard
+from serve.dashboard.audit import Audit
+from tests.excam.store.outcomes import TUNED, error, put, verdict
+
+
+def opened(url: str, audit: Path | None = None) -> TestClient:
+    return TestClient(build_dashboard(url, Access({}), Audit(audit)), base_url="http://127.0.0.1")
+
+
+def test_a_filtered_list_is_exported_whole_in_both_forms(client: TestClient) -> None:
+    listed = client.get("/api/reports", params={"country": "JP", "limit": 200}).json()
+    rows = list(csv.DictReader(io.StringIO(client.get("/api/export?country=JP&format=csv").text)))
+    assert {row["pair_id"] for row in rows} == {report["pair_id"] for report in listed["reports"]}
+    table = pq.read_table(io.BytesIO(client.get("/api/export?country=JP&format=parquet").content))
+    assert table.num_rows == len(rows)
+    japanese = next(row for row in table.to_pylist() if row["pair_id"] == "japanese")
+    assert japanese["output"][japanese["start"] : japanese["end"]] == "立てて置く"
+
+
+def test_a_spreadsheet_runs_nothing_that_a_log_holds(own_url: str) -> None:
+    with Store.open(own_url) as store:
+        formula = verdict(1, pair_id="f", instruction="=1+1", output="@SUM(A1)", errors=[error()], country="FR")
+        put(store, formula, judge=TUNED)
+    with opened(own_url) as client:
+        row = next(csv.DictReader(io.StringIO(client.get("/api/export?country=FR").text)))
+    assert (row["instruction"], row["output"]) == ("'=1+1", "'@SUM(A1)")
+
+
+def test_the_audit_log_says_who_viewed_and_exported_what(filled: Path, tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    with opened(f"ducklake:sqlite:{filled}/catalog.sqlite", log) as client:
+        client.get("/report", params={"id": "arabic"})
+        client.get("/api/export", params={"country": "SA"})
+        client.get("/api/reports", params={"country": "DE"})
+        client.get("/api/summary")
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(line["what"], line["pairs"]) for line in lines] == [
+        ("viewed", ["arabic"]),
+        ("exported csv", ["arabic"]),
+        ("listed", ["pair/<script>&?"]),
+    ]
+    assert {line["who"] for line in lines} == {Access.local().name}
+
+
+def test_an_alert_is_on_the_overview_and_in_the_metrics_until_it_clears(own_url: str) -> None:
+    rules = Rules.model_validate({"rules": [{"name": "<b>quiet</b>", "kind": "no_traffic", "days": 3}]})
+    with opened(own_url) as client:
+        assert 'id="alerts"' not in client.get("/").text
+        with Store.open(own_url) as store:
+            store.query(check, rules)
+        assert client.get("/api/alerts").json()[0]["event"] == "fired"
+        assert "&lt;b&gt;quiet&lt;/b&gt;: no record in 3 days" in client.get("/").text
+        assert 'excam_alert_standing{rule="<b>quiet</b>",subject="all"} 1.0' in client.get("/metrics").text
