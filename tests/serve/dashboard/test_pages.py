@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -16,10 +15,6 @@ from excam.store import Store
 from tests.excam.store.outcomes import error, put, verdict
 from tests.serve.dashboard.browser import chromium, served, shoot
 from tests.serve.dashboard.world import fill
-
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("chromium") and shutil.which("chromedriver")), reason="needs chromium and chromedriver"
-)
 
 
 @pytest.fixture(scope="module")
