@@ -12,12 +12,12 @@ from fastapi.templating import Jinja2Templates
 from starlette.responses import Response
 
 from excam.store.queries.compare import Comparison, Side, choices
+from excam.store.queries.judges import list_judges
 from excam.store.queries.overview import FEWEST
 from excam.store.queries.reports import Order
 from excam.taxonomy import Category
 from serve.dashboard import wording
 from serve.dashboard.api import alerts, export, rates, reports, reviews
-from serve.dashboard.api.records import get_judges
 from serve.dashboard.chart import CLASS_NAMES, line_chart, world_map
 from serve.dashboard.filters import Chosen, Filters
 from serve.dashboard.source import StoreSource
@@ -41,8 +41,8 @@ def filter_bar(source: StoreSource, filters: Filters) -> dict[str, Any]:
     """What the form of filters offers."""
     return {
         "filters": filters,
-        "choices": source.ask(choices, filters.judge),
-        "judges": [use.judge_version for use in get_judges(source)],
+        "choices": source.remember(choices, filters.judge),
+        "judges": [use.judge_version for use in source.remember(list_judges)],
         "categories": [category.value for category in Category],
     }
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar
+import time
+from collections.abc import Callable, Hashable
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import duckdb
 
@@ -18,6 +19,9 @@ from excam.store import Store
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+
+KEEP_SECONDS = 30.0
+MOST_REMEMBERED = 100
 
 log = logging.getLogger("excam.dashboard")
 
@@ -33,6 +37,7 @@ class StoreSource:
         self._url = url
         self._lock = threading.Lock()
         self._stores: dict[bool, Store] = {}
+        self._remembered: dict[Hashable, tuple[float, Any]] = {}
 
     def ask(
         self,
@@ -46,6 +51,17 @@ class StoreSource:
             return store.query(question, *args, **kwargs)
         except duckdb.Error as error:
             raise self._lost(error, writable=False) from error
+
+    def remember(self, question: Callable[..., Result], *args: Hashable) -> Result:
+        """The same for what may be half a minute old, such as the names that filters offer."""
+        known = self._remembered.get((question, args))
+        if known is not None and time.monotonic() - known[0] < KEEP_SECONDS:
+            return cast("Result", known[1])
+        answer = self.ask(question, *args)
+        if len(self._remembered) > MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[(question, args)] = (time.monotonic(), answer)
+        return answer
 
     def write(
         self,

@@ -84,19 +84,21 @@ def summarise(connection: duckdb.DuckDBPyConnection, view: View) -> Summary:
     """Totals of a view. Dead letters have no country or app, so they are those of the judge, still open."""
     judge = pick_judge(connection, view.judge)
     where, values = view.part.where(judge.judge_version)
-    left_out = f"SELECT count(*) FROM lake.verdicts WHERE {where} AND status = 'not_applicable'"
     dead = "SELECT count(*) FROM lake.dead_letters WHERE judge_version = ? AND resolved_at IS NULL"
     rate = total(tally for _, tally in tallies(connection, view, judge.judge_version)).rate()
-    not_applicable = _count(connection, left_out, values)
-    days = span_of(connection, view, judge.judge_version)
+    judged, first, last = connection.execute(
+        f"""SELECT count(*), min(logged_on) FILTER (status <> 'not_applicable'),
+                   max(logged_on) FILTER (status <> 'not_applicable') FROM lake.verdicts WHERE {where}""",
+        values,
+    ).fetchall()[0]
     return Summary(
         judge=judge,
         rate=rate,
-        judged=rate.n + not_applicable,
-        not_applicable=not_applicable,
+        judged=judged,
+        not_applicable=max(0, judged - rate.n),
         dead_letters=_count(connection, dead, [judge.judge_version]),
-        first_day=days[0] if days else None,
-        last_day=days[1] if days else None,
+        first_day=first,
+        last_day=last,
     )
 
 
