@@ -37,6 +37,8 @@ def test_help_loads_nothing_but_the_command_line_itself() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
 @pytest.mark.processes
 def test_a_store_can_be_made_and_asked_on_a_plain_install(tmp_path: Path) -> None:
     store = f"ducklake:sqlite:{tmp_path}/catalog.sqlite"

@@ -142,6 +142,8 @@ def test_build_json_counts_what_the_files_hold(built: Built, rows: Rows) -> None
 
 def _hashes(folder: Path) -> dict[str, str]:
     return dict(json.loads((folder / "build.json").read_text())["files"])
+
+
 @pytest.mark.processes
 def test_neither_the_hash_seed_nor_the_order_of_lines_changes_a_byte(
     small_sources: Path, built: Built, tmp_path: Path

@@ -125,6 +125,8 @@ def test_a_table_without_errors_or_without_answers_gives_what_it_can(make_row: A
     summary = summarise(Judged(judged_table(rows, run), run))
     assert summary.find("scaled_accuracy", "soft", "source", "blend") is None
     assert all(math.isfinite(one.figure) or one.measure.startswith(("scaled", "kendall")) for one in summary.figures)
+
+
 @pytest.mark.processes
 def test_a_whole_test_split_is_summed_up_in_seconds(make_judged: Any) -> None:
     rng = np.random.default_rng(0)

@@ -53,6 +53,8 @@ def test_a_process_killed_half_way_leaves_nothing_and_blocks_nobody(cache: Path)
         assert second.wait(30) == 0
     assert (cache / "models" / "m" / "weights").read_bytes() == b"whole"
     assert list((cache / "tmp").iterdir()) == []
+
+
 @pytest.mark.processes
 def test_of_processes_that_start_together_one_builds(cache: Path) -> None:
     builders = [_build(cache, 0.3) for _ in range(4)]
