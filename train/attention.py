@@ -106,13 +106,8 @@ class _Spread(torch.autograd.Function):
         return tokens.index_add_(0, layout.take, cells.float()).to(cells.dtype), None
 
 
-class _SpreadOnce(torch.autograd.Function):
+class _SpreadOnce(_Spread):
     """The same for queries: only the cell that is collected has a gradient, so it is gathered and never summed."""
-
-    @staticmethod
-    def forward(ctx: Any, tokens: Tensor, layout: Layout) -> Tensor:
-        ctx.layout = layout
-        return tokens.index_select(0, layout.take)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
