@@ -25,8 +25,7 @@ test:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 -m "not engine and not system"
-	$(BIN)/pytest -m "engine or system"
+	$(BIN)/pytest -n 2 --dist loadgroup --durations=25
 
 unit: environment
 	$(BIN)/pytest -q -n 2 tests/excam -m "not engine and not postgres and not store and not processes"
