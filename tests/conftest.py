@@ -28,6 +28,7 @@ TOGETHER = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by where they stand: what opens a store, and what shares an engine, a cluster or a browser."""
     places: dict[str, int] = {}
