@@ -20,27 +20,13 @@ LogWriter = Callable[..., Path]
 
 STORES = ("tests/excam/store/", "tests/excam/cli/test_store_commands.py", "tests/excam/test_alerts.py")
 
-# Tests that share something heavy run one after another on one worker, the longest group first; all others fill up.
-TOGETHER = {
-    "ray": ("tests/pipelines/", "tests/serve/test_api.py", "tests/train/test_ray_job.py"),
-    "vllm": ("tests/serve/test_", "tests/train/test_publish.py", "tests/excam/cli/test_evaluate.py"),
-    "browser": ("tests/serve/dashboard/",),
-}
 
-
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by where they stand: what opens a store, and what shares an engine, a cluster or a browser."""
-    places: dict[str, int] = {}
-    for item in items:
-        if item.nodeid.startswith(STORES):
-            item.add_marker(pytest.mark.store)
-        for place, (group, paths) in enumerate(TOGETHER.items()):
-            if item.nodeid.startswith(paths):
-                item.add_marker(pytest.mark.xdist_group(group))
-                places[item.nodeid] = place
-                break
-    items.sort(key=lambda item: places.get(item.nodeid, len(TOGETHER)))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark tests by where they stand: what opens a store, and what needs more than the metric's own package."""
+    if item.nodeid.startswith(STORES):
+        item.add_marker(pytest.mark.store)
+    if not item.nodeid.startswith("tests/excam/"):
+        item.add_marker(pytest.mark.system)
 
 
 def pair_record(number: int, **changes: Any) -> dict[str, Any]:
