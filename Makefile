@@ -1,5 +1,5 @@
 # Two commands: `make demo` shows the product at work, `make test` checks it. Both set up everything they need.
-.PHONY: help environment demo test unit lock clean
+.PHONY: help environment demo test unit faults lock clean
 
 BIN := .venv/bin
 STORE := ducklake:sqlite:demo-store/catalog.sqlite
@@ -8,6 +8,7 @@ help:
 	@echo "make demo   judge the bundled sample log on this machine and print error rates by country"
 	@echo "make test   ruff, mypy --strict and every test, with real vLLM, Ray, Kafka, DuckLake and PostgreSQL"
 	@echo "make unit   the tests of the metric alone, in half a minute: no engine, no store, no other process"
+	@echo "make faults kill the stream's driver at every step, its judge and its brokers, and count: some 20 minutes"
 	@echo "make lock   compile requirements.lock anew from pyproject.toml"
 
 environment:
@@ -27,11 +28,15 @@ test:
 	$(BIN)/mypy
 	# Tests of the system wait much for engines and brokers to start; the metric's own run beside them meanwhile.
 	@$(BIN)/pytest -m "not engine and not system" > .cache/metric-tests.log 2>&1 & metric=$$!; \
-	$(BIN)/pytest -m "engine or system" --durations=20; system=$$?; \
+	$(BIN)/pytest -m "(engine or system) and not faults" --durations=20; system=$$?; \
 	wait $$metric; metric=$$?; cat .cache/metric-tests.log; exit $$((system + metric))
 
 unit: environment
 	$(BIN)/pytest -q -n 2 tests/excam -m "not engine and not postgres and not store and not processes"
+
+faults:
+	@.ci/environment test
+	EXCAM_ALL_FAULTS=1 $(BIN)/pytest -m faults
 
 lock: environment
 	.cache/bootstrap/bin/uv pip compile --quiet pyproject.toml --extra cpu --extra train --extra dev --universal \

@@ -25,7 +25,7 @@ from tests.kafka import Kafka, running_kafka, wait_until_ready
 from tests.pipelines.stream.conftest import Run, check_every_offset_has_one_outcome, message, rows_of
 from tests.pipelines.stream.driver import run_driver
 
-pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
+pytestmark = [pytest.mark.engine, pytest.mark.faults, pytest.mark.usefixtures("judge")]
 
 AWAY = 12.0
 FAULTS = ("planned", "read", "screened", "judged", "sent", "commit-written", "committed", "mirrored", "cleared")
