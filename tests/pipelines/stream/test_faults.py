@@ -75,18 +75,7 @@ def sent_letters(kafka: Kafka, topic: str) -> Iterator[bytes]:
     consumer.close()
 
 
-@pytest.mark.parametrize(
-    "victim",
-    [
-        "replica",
-        pytest.param(
-            "engine",
-            marks=pytest.mark.skipif(
-                not os.environ.get("EXCAM_ALL_FAULTS"), reason="another minute: EXCAM_ALL_FAULTS=1"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("victim", ["replica", "engine"])
 def test_a_judge_that_dies_costs_time_and_nothing_else(kafka: Kafka, stream: Run, store_url: str, victim: str) -> None:
     topic = kafka.topic(2)
     kafka.produce(topic, [message(number) for number in range(96)], partition=lambda number: number % 2)
