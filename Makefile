@@ -7,7 +7,7 @@ STORE := ducklake:sqlite:demo-store/catalog.sqlite
 help:
 	@echo "make demo   judge the bundled sample log on this machine and print error rates by country"
 	@echo "make test   ruff, mypy --strict and all tests but those of make faults, with real vLLM, Ray, Kafka, DuckLake and PostgreSQL"
-	@echo "make unit   the tests of the metric alone, in half a minute: no engine, no store, no other process"
+	@echo "make unit   the tests of the metric alone: no engine, no store, no other process"
 	@echo "make faults kill the stream's driver at every step, its judge and its brokers, and count: some 20 minutes"
 	@echo "make lock   compile requirements.lock anew from pyproject.toml"
 
