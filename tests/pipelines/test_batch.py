@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from excam.pair import sample_position
 from excam.store import Store
 from pipelines.again import replay, rescore
 from pipelines.batch import Scored, ScoreOptions, score_logs
-from pipelines.progress import Silence, Tally
+from pipelines.progress import Planned, Silence, Tally
 from serve.settings import JudgeSettings
 from tests.conftest import LogWriter, pair_record
 
@@ -144,24 +143,34 @@ def test_a_second_run_says_who_holds_the_store(
     assert score(log, store_url, judge_settings).tally.judged == 1
 
 
+@pytest.mark.parametrize(("moment", "pairs"), [("planned", 20), ("judging", 400)])
 def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
+    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, moment: str, pairs: int
 ) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(600)], row_group_size=300)
-    interrupt = threading.Timer(8, os.kill, (os.getpid(), signal.SIGINT))
-    interrupt.start()
-    try:
-        score(log, store_url, judge_settings)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        interrupt.cancel()
+    log = write_log("log.parquet", [pair_record(number) for number in range(pairs)], row_group_size=200)
+
+    class CtrlC(Silence):
+        pressed = False
+
+        def planned(self, plan: Planned) -> None:
+            self.press(moment == "planned")
+
+        def judging(self, tally: Tally) -> None:
+            self.press(tally.rows > 0)
+
+        def press(self, now: bool) -> None:
+            if now and not self.pressed:
+                self.pressed = True
+                os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        score_logs([str(log)], store_url, judge_settings, NO_GATE, CtrlC())
     first = {row["pair_id"] for row in verdicts(store_url)}
-    assert len(first) < 600, "the run ended before it was interrupted"
+    assert len(first) < pairs
     second = score(log, store_url, judge_settings)
-    assert second.tally.rows == 600 - len(first)
+    assert second.tally.rows == pairs - len(first)
     counts = Counter(row["pair_id"] for row in verdicts(store_url))
-    assert counts == {f"pair-{number}": 1 for number in range(600)}
+    assert counts == {f"pair-{number}": 1 for number in range(pairs)}
 
 
 @pytest.mark.parametrize("victim", ["engine", "replica"])

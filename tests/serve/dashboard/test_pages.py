@@ -9,7 +9,8 @@ from urllib.parse import quote
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import Select
+from selenium.webdriver.support.expected_conditions import staleness_of
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from excam.store import Store
 from tests.excam.store.outcomes import error, put, verdict
@@ -33,6 +34,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def text(driver: Chrome, selector: str) -> str:
     return driver.find_element(By.CSS_SELECTOR, selector).text
+
+
+def follow(driver: Chrome, by: str, selector: str) -> None:
+    """Click what leads to another page, and wait until the page it stood on is gone."""
+    page = driver.find_element(By.TAG_NAME, "html")
+    driver.find_element(by, selector).click()
+    WebDriverWait(driver, 30).until(staleness_of(page))
 
 
 def colour(driver: Chrome, code: str) -> str:
@@ -66,7 +74,7 @@ def test_filters_go_into_the_address_so_that_a_view_can_be_shared(driver: Chrome
     driver.find_element(By.CSS_SELECTOR, ".filters summary").click()
     Select(driver.find_element(By.NAME, "country")).select_by_value("JP")
     Select(driver.find_element(By.NAME, "model")).select_by_value("bot-2")
-    driver.find_element(By.CSS_SELECTOR, "#filters button").click()
+    follow(driver, By.CSS_SELECTOR, "#filters button")
     assert driver.current_url == f"{site}/?country=JP&model=bot-2"
     shared = text(driver, ".lead")
     driver.get(f"{site}/?country=JP&model=bot-2")
@@ -76,11 +84,11 @@ def test_filters_go_into_the_address_so_that_a_view_can_be_shared(driver: Chrome
 
 def test_one_walks_from_the_overview_to_the_marked_words(driver: Chrome, site: str) -> None:
     driver.get(site)
-    driver.find_element(By.LINK_TEXT, "Indonesia").click()
+    follow(driver, By.LINK_TEXT, "Indonesia")
     assert text(driver, "h1") == "Indonesia"
     assert "bot-1" in text(driver, ".compared")
     shoot(driver, "country", 2000)
-    driver.find_element(By.CSS_SELECTOR, ".reports a").click()
+    follow(driver, By.CSS_SELECTOR, ".reports a")
     mark = driver.find_element(By.CSS_SELECTOR, "#output mark")
     assert mark.text in ("left hand▲1", "left hand△1")
     assert "the left hand is not used" in text(driver, "#error-1")
@@ -132,7 +140,7 @@ def test_two_models_are_compared_with_interval_and_p_value(driver: Chrome, site:
 def test_runs_and_dead_letters_lead_to_the_record_and_how_to_try_it_again(driver: Chrome, site: str) -> None:
     driver.get(f"{site}/runs")
     shoot(driver, "runs", 700)
-    driver.find_element(By.CSS_SELECTOR, "#dead-letters td a").click()
+    follow(driver, By.CSS_SELECTOR, "#dead-letters td a")
     assert "excam dead-letters replay" in text(driver, "main")
     assert driver.find_elements(By.CSS_SELECTOR, "main b") == []
 
@@ -141,7 +149,7 @@ def test_a_reader_reviews_a_report_and_the_overview_counts_it(driver: Chrome, si
     driver.get(f"{site}/report?id=japanese")
     driver.find_element(By.CSS_SELECTOR, "input[value=right]").click()
     driver.find_element(By.NAME, "comment").send_keys("Yes <b>indeed</b>")
-    driver.find_element(By.CSS_SELECTOR, "#reviews button").click()
+    follow(driver, By.CSS_SELECTOR, "#reviews button")
     assert "Yes <b>indeed</b>" in text(driver, "#reviews")
     driver.get(site)
     assert "of 1 reviewed reports" in text(driver, "#agreement")
