@@ -27,7 +27,7 @@ test:
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	# Tests of the system wait much for engines and brokers to start; the metric's own run beside them meanwhile.
-	@$(BIN)/pytest -m "not engine and not system" > .cache/metric-tests.log 2>&1 & metric=$$!; \
+	@nice -n 19 $(BIN)/pytest -m "not engine and not system" > .cache/metric-tests.log 2>&1 & metric=$$!; \
 	$(BIN)/pytest -m "(engine or system) and not faults" --durations=20; system=$$?; \
 	wait $$metric; metric=$$?; cat .cache/metric-tests.log; exit $$((system + metric))
 

@@ -85,4 +85,7 @@ class LoggedPair(BaseModel):
 
     @property
     def metadata_json(self) -> str | None:
-        return json.dumps(self.metadata, ensure_ascii=False, default=str, sort_keys=True) if self.metadata else None
+        """The metadata as JSON text; half a character, which no store takes, becomes a question mark."""
+        if not self.metadata:
+            return None
+        return json.dumps(self.metadata, ensure_ascii=False, default=str, sort_keys=True).encode("utf-8", "replace").decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Record = Mapping[str, Any]
@@ -21,6 +21,7 @@ FLAT_NAMES: Mapping[str, tuple[str, ...]] = {
     "metadata": ("metadata",),
 }
 CHAT_COLUMNS = ("messages", "conversation", "conversations")
+DEEPEST = 100  # levels a record may be nested: what walks it does so by recursion, which Python ends at some 900
 
 
 class BadFieldError(ValueError):
@@ -49,13 +50,30 @@ def look_up(record: Record, path: str) -> Any:
 
 
 def parsed(value: Any) -> Any:
-    """Structured values often travel as JSON text: read it if it is, leave it alone if it is not."""
+    """Structured values often travel as JSON text: read it if it is, leave it alone if it is not or is too deep."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
-            return json.loads(value)
+            found = json.loads(value)
         except (ValueError, RecursionError):
             return value
+        return value if is_too_deep(found) else found
     return value
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether lists and objects stand in each other deeper than any log has use for; found without recursion."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [one for held in level for one in _held(held)]
+        if not level:
+            return False
+    return True
+
+
+def _held(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def flat_fields(record: Record) -> dict[str, Any]:

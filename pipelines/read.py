@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from excam.shapes import DEEPEST
 from pipelines.files import open_filesystem, plain
-from pipelines.units import Section
+from pipelines.units import UNIT_BYTES, Section
+
+# A file of two kilobytes may unfold to gigabytes, by compression and by naming one long text a thousand times. A unit
+# is planned to be of UNIT_BYTES; what comes to this many times as much is not read.
+MOST_BYTES = 32 * UNIT_BYTES
+_TEXTS = ("STRING", "JSON", "ENUM", "NONE")
 
 
 @dataclass(frozen=True)
@@ -33,13 +40,11 @@ def read_units(section: Section) -> Iterator[Unit]:
     filesystem, path = open_filesystem(section.uri)
     try:
         with filesystem.open_input_file(path) as stream:
-            file = pq.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20)
-            if file.metadata.row_group(section.group).num_rows != section.rows:
-                raise OSError("the file changed after the run was planned")
+            file = _open(stream, section)
             for table in _tables(file, section):
                 part = next(parts)
                 if part not in done:
-                    yield Unit(part, section.first_row + row, table.num_rows, _records(table))
+                    yield _unit(table, part, section.first_row + row)
                 row += table.num_rows
     except (OSError, pa.ArrowException) as error:
         for part in parts:
@@ -47,6 +52,60 @@ def read_units(section: Section) -> Iterator[Unit]:
             if part not in done:
                 yield Unit(part, section.first_row + row, rows, [], plain(error))
             row += rows
+
+
+def _open(stream: pa.NativeFile, section: Section) -> pq.ParquetFile:
+    """The file, read so that a text which stands there once and is named many times is held once."""
+    metadata = pq.read_metadata(stream)
+    group = metadata.row_group(section.group)
+    if group.num_rows != section.rows:
+        raise OSError("the file changed after the run was planned")
+    if group.total_byte_size > MOST_BYTES * section.rows:
+        raise OSError(f"a row holds {group.total_byte_size // section.rows:,} bytes, at most {MOST_BYTES:,} are read")
+    columns = [metadata.schema.column(place) for place in range(metadata.num_columns)]
+    if any(column.path.count(".") >= DEEPEST for column in columns):
+        raise OSError(f"columns are nested deeper than {DEEPEST} levels")
+    texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY" and one.logical_type.type in _TEXTS]
+    return pq.ParquetFile(
+        stream, metadata=metadata, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20
+    )
+
+
+def _unit(table: pa.Table, part: int, first_row: int) -> Unit:
+    size = sum(_unfolded(chunk) for column in table.columns for chunk in column.chunks)
+    if size > MOST_BYTES:
+        said = f"they unfold to {size:,} bytes, at most {MOST_BYTES:,} are read"
+        return Unit(part, first_row, table.num_rows, [], said)
+    plain_types = pa.schema([pa.field(field.name, _plain_type(field.type)) for field in table.schema])
+    return Unit(part, first_row, table.num_rows, _records(table.cast(plain_types)))
+
+
+def _unfolded(array: pa.Array) -> int:
+    """The bytes an array comes to when every text stands where it is named."""
+    if pa.types.is_dictionary(array.type):
+        lengths = pc.binary_length(array.dictionary).cast(pa.int64())
+        return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
+    if pa.types.is_struct(array.type):
+        return sum(_unfolded(one) for one in array.flatten())
+    if pa.types.is_map(array.type):
+        inside = slice(array.offsets[0].as_py(), array.offsets[-1].as_py())
+        return _unfolded(array.keys[inside]) + _unfolded(array.items[inside])
+    if pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):
+        return _unfolded(array.flatten())
+    return int(array.nbytes)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    """A type without dictionaries."""
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(one.name, _plain_type(one.type)) for one in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_plain_type(kind.key_type), _plain_type(kind.item_type))
+    if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
+        return pa.list_(_plain_type(kind.value_type))
+    return pa.large_list(_plain_type(kind.value_type)) if pa.types.is_large_list(kind) else kind
 
 
 def _tables(file: pq.ParquetFile, section: Section) -> Iterator[pa.Table]:

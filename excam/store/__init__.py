@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from excam.store.commit import Committed
     from excam.store.dead_letters import CONFLICT, dead_letter_id
+    from excam.store.forget import Forgotten, Selection
     from excam.store.lease import Lease, LeaseLostError
     from excam.store.ledger import DONE, LedgerUnit
     from excam.store.offsets import OffsetMovedError, OffsetRange
@@ -22,11 +23,13 @@ _HOMES = {
     "DEFAULT_URL": "url",
     "DONE": "ledger",
     "Committed": "commit",
+    "Forgotten": "forget",
     "Lease": "lease",
     "LeaseLostError": "lease",
     "LedgerUnit": "ledger",
     "OffsetMovedError": "offsets",
     "OffsetRange": "offsets",
+    "Selection": "forget",
     "Store": "store",
     "StoreUrl": "url",
     "dead_letter_id": "dead_letters",
@@ -37,11 +40,13 @@ __all__ = [
     "DEFAULT_URL",
     "DONE",
     "Committed",
+    "Forgotten",
     "Lease",
     "LeaseLostError",
     "LedgerUnit",
     "OffsetMovedError",
     "OffsetRange",
+    "Selection",
     "Store",
     "StoreUrl",
     "dead_letter_id",

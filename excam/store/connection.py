@@ -26,8 +26,14 @@ Result = TypeVar("Result")
 RETRY_SECONDS = 30.0
 
 # What a transaction that lost a race is told, by DuckLake, SQLite and PostgreSQL: each can be tried again from the
-# start.
-_LOST_RACE = ("transaction conflict", "database is locked", "could not serialize", "deadlock detected")
+# start. The last is a reader whose files were removed under it, because somebody's data had to go at once.
+_LOST_RACE = (
+    "transaction conflict",
+    "database is locked",
+    "could not serialize",
+    "deadlock detected",
+    '.parquet": no such file or directory',
+)
 
 
 def is_lost_race(error: duckdb.Error) -> bool:

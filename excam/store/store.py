@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyarrow import fs
 
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
@@ -19,10 +20,12 @@ from excam.store import dead_letters, ledger, offsets, runs, seen
 from excam.store.commit import Committed, commit
 from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, Size, compact, store_size
 from excam.store.connection import attempt, connect
+from excam.store.forget import Forgotten, Selection, find_forgettable, forget
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
 from excam.store.offsets import OffsetRange
 from excam.store.schema import MIGRATIONS, Migration, migrate_step, refuse_newer, stored_version
+from excam.store.scrub import scrub
 from excam.store.snapshot import write_snapshot
 from excam.store.url import StoreUrl
 
@@ -146,9 +149,21 @@ class Store:
         return True
 
     def clear_staging(self, run_id: str = "") -> None:
-        """Remove a run's staged files, or everybody's; a bucket has its own lifecycle rules for that."""
-        if "://" not in self.staging:
-            shutil.rmtree(f"{self.staging}/{run_id}", ignore_errors=True)
+        """Remove a run's staged files, or everybody's."""
+        folder = f"{self.staging}/{run_id}".rstrip("/")
+        if "://" not in folder:
+            shutil.rmtree(folder, ignore_errors=True)
+            return
+        filesystem, path = fs.FileSystem.from_uri(folder)
+        filesystem.delete_dir_contents(path, missing_dir_ok=True)
+
+    def forget(self, lease: Lease, selection: Selection, *, keep_scores: bool = False) -> Forgotten:
+        """Delete the chosen pairs and every byte of them that the store holds."""
+        self.clear_staging()
+        with self._connection.cursor() as connection:
+            found = forget(connection, lease, selection, keep_scores=keep_scores)
+            scrub(self.url, connection, lease)
+        return found
 
     # Reading.
 
@@ -202,6 +217,10 @@ class Store:
 
     def export_dead_letters(self, dead_ids: Sequence[str] | None = None, judge_version: str | None = None) -> pa.Table:
         return self.query(dead_letters.export_dead_letters, dead_ids, judge_version)
+
+    def forgettable(self, selection: Selection) -> Forgotten:
+        """What :meth:`forget` would delete."""
+        return self.query(find_forgettable, selection)
 
     def size(self) -> Size:
         return self.query(store_size)

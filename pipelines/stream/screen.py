@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from excam.mapping import RecordMapping
 from excam.outcome import Kind
 from pipelines.read import record_json
 from pipelines.screen import Row, Screening, dead_letter, screen_record
-from pipelines.stream.decode import Decoded, Undecodable, decode
+from pipelines.stream.decode import LARGEST, Decoded, Undecodable, decode
 from pipelines.stream.message import MESSAGE, Message
 from pipelines.stream.registry import Registry
 
@@ -48,9 +49,12 @@ def screen_message(message: Message, source: str, how: Screening, registry: Regi
 def kept_message(message: Message, decoded: Decoded, mapping: RecordMapping, share: float | None) -> str:
     """The message, or its one line, as a dead letter keeps it: with key, headers and bytes, as they were.
 
-    Where texts are redacted, what could not be read as text is withheld: nobody can say what is in it.
+    Where texts are redacted, what could not be read as text is withheld: nobody can say what is in it. A message
+    too large to be read is withheld too, so that it does not fill the store; the topic has it.
     """
     told = replace(message, value=decoded.text or message.value).record(sample_share=share)
+    if message.value is not None and len(message.value) > LARGEST:
+        told[MESSAGE]["value"] = _withheld(message.value)
     if not mapping.redacts:
         return record_json(told)
     content = told[MESSAGE]
@@ -66,7 +70,8 @@ def _safe(value: Any, mapping: RecordMapping) -> Any:
     if isinstance(value, str):
         plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), value)
         return mapping.redacted(plain)
-    if isinstance(value, dict):
-        held = str(value.get("base64", ""))
-        return {"withheld": len(held) * 3 // 4, "sha256": hashlib.sha256(held.encode()).hexdigest()}
-    return value
+    return _withheld(base64.b64decode(value["base64"])) if isinstance(value, dict) and "base64" in value else value
+
+
+def _withheld(value: bytes) -> dict[str, Any]:
+    return {"withheld": len(value), "sha256": hashlib.sha256(value).hexdigest()}

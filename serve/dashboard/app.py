@@ -20,6 +20,7 @@ from serve.dashboard.access import Access
 from serve.dashboard.api import alerts, export, rates, records, reports, reviews
 from serve.dashboard.audit import Audit
 from serve.dashboard.gate import Gate
+from serve.dashboard.place import path_of
 from serve.dashboard.security import SafeHeaders
 from serve.dashboard.source import StoreSource, StoreUnreachableError
 from serve.guard import Guard
@@ -64,7 +65,7 @@ def health() -> dict[str, str]:
 
 def _say(request: Request, status: int, title: str, message: str, fix: str = "") -> Response:
     """An answer in the form that was asked for: JSON from the API, a page from a page."""
-    if request.url.path.startswith("/api/"):
+    if path_of(request).startswith("/api/"):
         return JSONResponse({"detail": message, "fix": fix}, status)
     return pages.render(request, "message.html", status, title=title, message=message, fix=fix)
 

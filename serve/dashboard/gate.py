@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from serve.dashboard.access import Access, Person
 from serve.dashboard.pace import Pace
+from serve.dashboard.place import path_of, root_of
 from serve.guard import is_loopback
 
 COOKIE = "excam_token"
@@ -37,7 +38,7 @@ class Gate:
         await (refused or self._app)(scope, receive, send)
 
     def _refusal(self, request: Request) -> Response | None:
-        path = request.url.path
+        path = path_of(request)
         if not path.startswith("/static/"):
             wait = self._pace.wait(request.client.host if request.client else "")
             if wait > 0:
@@ -52,8 +53,8 @@ class Gate:
         if person is None:
             if path.startswith("/api/") or request.method != "GET":
                 return _no(401, "a token is required", {"WWW-Authenticate": "Bearer"})
-            back = path + (f"?{request.url.query}" if request.url.query else "")
-            return RedirectResponse(f"/login?next={quote(back, safe='')}", 303)
+            back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            return RedirectResponse(f"{root_of(request)}/login?next={quote(back, safe='')}", 303)
         request.state.person = person
         return None
 

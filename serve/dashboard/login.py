@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from serve.dashboard.access import Access
 from serve.dashboard.gate import COOKIE
 from serve.dashboard.pages import render
+from serve.dashboard.place import root_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -17,22 +18,23 @@ HOURS = 12
 
 
 @router.get("/login")
-def ask(request: Request, next: str = "/") -> Response:
+def ask(request: Request, next: str = "") -> Response:
     return render(request, "login.html", next=next, wrong=False)
 
 
 @router.post("/login")
-def sign_in(request: Request, token: Annotated[str, Form()], next: Annotated[str, Form()] = "/") -> Response:
+def sign_in(request: Request, token: Annotated[str, Form()], next: Annotated[str, Form()] = "") -> Response:
     access: Access = request.app.state.access
     if access.who(token) is None:
         return render(request, "login.html", 401, next=next, wrong=True)
-    answer = RedirectResponse(inside(next), 303)
+    answer = RedirectResponse(inside(next, root_of(request)), 303)
     secure = request.url.scheme == "https"
-    answer.set_cookie(COOKIE, token.strip(), HOURS * 3600, httponly=True, samesite="lax", secure=secure)
+    path = root_of(request) or "/"
+    answer.set_cookie(COOKIE, token.strip(), HOURS * 3600, path, httponly=True, samesite="lax", secure=secure)
     return answer
 
 
-def inside(address: str) -> str:
+def inside(address: str, root: str) -> str:
     """Only pages of this dashboard: an address that leads elsewhere leads to the overview."""
-    is_path = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
-    return address if is_path else "/"
+    is_path = address.startswith(f"{root}/") and not address.startswith(("//", "/\\")) and address.isprintable()
+    return address if is_path else f"{root}/"

@@ -20,11 +20,14 @@ from serve.dashboard import wording
 from serve.dashboard.api import alerts, export, rates, reports, reviews
 from serve.dashboard.chart import CLASS_NAMES, line_chart, world_map
 from serve.dashboard.filters import Chosen, Filters
+from serve.dashboard.place import root_of
 from serve.dashboard.source import StoreSource
 from serve.dashboard.state import Source
 
 router = APIRouter(include_in_schema=False)
-templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
+templates = Jinja2Templates(
+    directory=Path(__file__).parent / "templates", context_processors=[lambda request: {"root": root_of(request)}]
+)
 templates.env.filters.update(wording.FILTERS)
 templates.env.globals.update(is_sure=wording.is_sure, country=wording.country, label=wording.label)
 

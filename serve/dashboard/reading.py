@@ -15,6 +15,7 @@ from serve.dashboard.filters import Chosen, Filters
 from serve.dashboard.login import inside
 from serve.dashboard.marks import LONGEST, pieces
 from serve.dashboard.pages import render
+from serve.dashboard.place import root_of
 from serve.dashboard.source import StoreSource
 from serve.dashboard.state import Source
 
@@ -53,11 +54,11 @@ def review(
     judge_version: Annotated[str, Form()],
     opinion: Annotated[Opinion, Form()],
     comment: Annotated[str, Form(max_length=reviews.LONGEST_COMMENT)] = "",
-    back: Annotated[str, Form()] = "/",
+    back: Annotated[str, Form()] = "",
 ) -> Response:
     new = reviews.NewReview(pair_id=pair_id, judge_version=judge_version, opinion=opinion, comment=comment)
     reviews.keep_review(request, source, new)
-    return RedirectResponse(f"{inside(back)}#reviews", 303)
+    return RedirectResponse(f"{inside(back, root_of(request))}#reviews", 303)
 
 
 @router.get("/compare")

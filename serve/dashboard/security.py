@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from serve.dashboard.place import path_of
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -31,12 +34,14 @@ class SafeHeaders:
             await self._app(scope, receive, send)
             return
 
+        is_static = path_of(HTTPConnection(scope)).startswith("/static/")
+
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                if not scope["path"].startswith("/static/"):
+                if not is_static:
                     headers["Cache-Control"] = "no-store"
             await send(message)
 

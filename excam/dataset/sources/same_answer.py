@@ -14,10 +14,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nltk.stem.snowball import EnglishStemmer
 from rapidfuzz.distance import Levenshtein
+
+if TYPE_CHECKING:
+    from nltk.stem.snowball import EnglishStemmer
 
 SPELLING = 0.75
 """Share of letters two words must have in common, in order, to be spellings of one word (gimchi, kimchi)."""
@@ -33,6 +35,9 @@ def _stem(word: str) -> str:
 
 @cache
 def _stemmer() -> EnglishStemmer:
+    # The package brings scipy along: seconds that only building a dataset should take.
+    from nltk.stem.snowball import EnglishStemmer
+
     return EnglishStemmer()
 
 
