@@ -1,18 +1,17 @@
-"""``excam evaluate``: measure a judge on a split of ExCAM40k, compare two, and tabulate out-of-domain adapters."""
+"""``excam evaluate``: measure a judge on a split of ExCAM40k."""
 
 from __future__ import annotations
 
 import importlib
 import math
-import signal
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.evaluate_display import Display
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.options import json_option
 from excam.cli.output import print_json, print_table
@@ -21,26 +20,33 @@ from excam.fault import UserError
 if TYPE_CHECKING:
     from excam.evaluation.baselines import Baseline
     from excam.evaluation.figures import Figure, Summary
-    from excam.evaluation.judged import Judged, Run
+    from excam.evaluation.judged import Run
     from serve.identity import Judge
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path)
 BASELINES = ("counting", "severity", "binary")
-BENCHMARKS = ("culturalbench", "questions", "answers")
+COMMANDS = {
+    "compare": "evaluate_compared",
+    "out-of-domain": "evaluate_compared",
+    "culturalbench": "evaluate_benchmarks",
+    "questions": "evaluate_benchmarks",
+    "answers": "evaluate_benchmarks",
+}
 
 
 class EvaluateGroup(click.Group):
-    """Loads the commands on other benchmarks only when they are called."""
+    """Loads a command only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *BENCHMARKS]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in BENCHMARKS:
-            found: click.Command = getattr(importlib.import_module("excam.cli.evaluate_benchmarks"), cmd_name)
-            return found
-        return super().get_command(ctx, cmd_name)
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"excam.cli.{COMMANDS[cmd_name]}")
+        found: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return found
 
 
 @click.group(cls=EvaluateGroup, invoke_without_command=True)
@@ -196,41 +202,6 @@ def _gated_into(add: Callable[[list[dict[str, Any]]], None], told: Callable[[int
     return keep
 
 
-class Display:
-    """A bar on stderr; while it is up, being told to terminate is the same as Ctrl-C."""
-
-    def __init__(self, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._total = total
-        self._task = self._progress.add_task("starting the judge", total=total)
-
-    def __enter__(self) -> Display:
-        def stop(number: int, frame: FrameType | None) -> None:
-            raise KeyboardInterrupt
-
-        self._before = signal.signal(signal.SIGTERM, stop)
-        self._progress.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        signal.signal(signal.SIGTERM, self._before)
-        self._progress.stop()
-        if kind is KeyboardInterrupt:
-            self._progress.console.print("Stopped. What was judged is kept; the same command goes on from here.")
-
-    def fetching(self, step: str, done: int, total: int) -> None:
-        self._progress.update(self._task, description=step, completed=done, total=total or None)
-
-    def judged(self, count: int) -> None:
-        if self._progress.tasks[0].total != self._total or self._progress.tasks[0].description != "judging":
-            self._progress.update(self._task, description="judging", total=self._total, completed=0)
-        self._progress.advance(self._task, count)
-
-
 def _plain(run: Run, summary: Summary) -> dict[str, Any]:
     """Everything for machines; what is not known is null."""
     figures = [
@@ -262,47 +233,3 @@ def _print(run: Run, summary: Summary) -> None:
     rows += [cells(f"  {one.value}", one) for one in summary.over("scaled_accuracy", "source")]
     click.echo(f"{run.judge} · judge_version {run.judge_version} · {run.split} split")
     print_table(("figure", "n", "value", "95 %"), rows, right=("n", "value"), whole=("figure", "95 %"))
-
-
-@evaluate.command()
-@click.argument("a", type=FILE)
-@click.argument("b", type=FILE)
-@click.option("--permutations", type=click.IntRange(100), default=1000, show_default=True)
-@json_option
-def compare(a: Path, b: Path, permutations: int, as_json: bool) -> None:
-    """Is judge A better than judge B? Two judged files of one split, a paired permutation test over whole items."""
-    from excam.evaluation.compare import compare as ask
-    from excam.evaluation.judged import Judged
-
-    found = ask(Judged.read(a), Judged.read(b), permutations)
-    if as_json:
-        print_json([{k: None if v != v else v for k, v in asdict(one).items()} for one in found])
-        return
-    rows: list[list[object]] = [
-        [one.measure, one.slice, f"{one.n:,}", f"{one.a:.3f}", f"{one.b:.3f}", f"{one.difference:+.3f}",
-         None if math.isnan(one.low) else f"{one.low:+.3f} – {one.high:+.3f}", f"{one.p_value:.3f}"]
-        for one in found
-    ]  # fmt: skip
-    columns = ("measure", "on", "n", "A", "B", "A - B", "95 %", "p")
-    print_table(columns, rows, right=("n", "A", "B", "A - B", "p"), whole=("measure", "on", "95 %"))
-
-
-@evaluate.command("out-of-domain")
-@click.argument("files", type=FILE, nargs=-1, required=True)
-@click.option("--against", type=FILE, multiple=True, help="A judge to hold them against, on the same split.")
-@click.option("--in-domain", type=FILE, help="The judge trained on every source, for the column ALL (ID).")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Also write the Markdown to this file.")
-def out_of_domain(files: tuple[Path, ...], against: tuple[Path, ...], in_domain: Path | None, out: Path | None) -> None:
-    """The table behind the paper's Figure 3, from runs with --leave-one-out: FILES are their judged files."""
-    from excam.evaluation.judged import Judged
-    from excam.evaluation.markdown import render_out_of_domain
-    from excam.evaluation.out_of_domain import in_domain as of_all
-    from excam.evaluation.out_of_domain import out_of_domain as columns_of
-
-    others: list[Judged] = [Judged.read(path) for path in against]
-    columns = columns_of([Judged.read(path) for path in files], others)
-    whole = of_all(Judged.read(in_domain)) if in_domain else None
-    text = render_out_of_domain(columns, "left out in training", [one.run.judge for one in others], whole)
-    if out:
-        out.write_text(text, "utf-8")
-    click.echo(text)

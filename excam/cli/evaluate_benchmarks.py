@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.evaluate_display import Display
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.options import json_option
 from excam.cli.output import print_json, print_table
@@ -38,7 +39,6 @@ def culturalbench(
 
     Without --data all questions are asked, among them those an adapter was trained on.
     """
-    from excam.cli.evaluate import Display
     from excam.evaluation.choose import read_split
     from excam.evaluation.culturalbench import CHANCE, pairs, read_questions, results
     from serve.identity import prepare

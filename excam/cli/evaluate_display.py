@@ -1,0 +1,41 @@
+"""What a terminal shows while a split is judged in this process."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+
+
+class Display:
+    """A bar on stderr; while it is up, being told to terminate is the same as Ctrl-C."""
+
+    def __init__(self, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._total = total
+        self._task = self._progress.add_task("starting the judge", total=total)
+
+    def __enter__(self) -> Display:
+        def stop(number: int, frame: FrameType | None) -> None:
+            raise KeyboardInterrupt
+
+        self._before = signal.signal(signal.SIGTERM, stop)
+        self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        signal.signal(signal.SIGTERM, self._before)
+        self._progress.stop()
+        if kind is KeyboardInterrupt:
+            self._progress.console.print("Stopped. What was judged is kept; the same command goes on from here.")
+
+    def fetching(self, step: str, done: int, total: int) -> None:
+        self._progress.update(self._task, description=step, completed=done, total=total or None)
+
+    def judged(self, count: int) -> None:
+        if self._progress.tasks[0].total != self._total or self._progress.tasks[0].description != "judging":
+            self._progress.update(self._task, description="judging", total=self._total, completed=0)
+        self._progress.advance(self._task, count)
