@@ -1,0 +1,87 @@
+"""Getting rid of the bytes: a deleted row is only hidden until files, versions and catalogue are written anew.
+
+A row that was deleted is still in its Parquet file, in the versions before, in the least and greatest values that the
+catalogue keeps of a table's columns, in free pages of SQLite or dead rows of PostgreSQL, and perhaps in what a killed
+run had staged. All of these go here. What lies outside the store does not: logs, topics, snapshots, backups, a server's
+write-ahead log and the blocks of a disk.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+
+import duckdb
+
+from excam.fault import UserError
+from excam.store.connection import attempt
+from excam.store.lease import Lease, LeaseLostError
+from excam.store.url import StoreUrl
+
+_META = "__ducklake_metadata_lake"
+
+# Deleted rows are rewritten away wherever there are any, and nothing older than now is kept.
+_STEPS = (
+    "CALL ducklake_rewrite_data_files('lake', delete_threshold => 0)",
+    "CALL ducklake_expire_snapshots('lake', older_than => now())",
+    "CALL ducklake_cleanup_old_files('lake', cleanup_all => true)",
+    "CALL ducklake_delete_orphaned_files('lake', cleanup_all => true)",
+)
+
+# DuckLake never takes a deleted row's value back out of these. It does without them, and prunes by those of each file.
+_FORGET_EXTREMES = f"""
+    UPDATE {_META}.ducklake_table_column_stats SET min_value = NULL, max_value = NULL
+    WHERE (table_id, column_id) IN (
+        SELECT (table_id, column_id) FROM {_META}.ducklake_column WHERE lower(column_type) = 'varchar')"""
+
+# Python's SQLite must not open a file that DuckDB's has open in the same process (decision 041), so a child does it.
+_VACUUM_SQLITE = """
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1], timeout=5, isolation_level=None) as catalogue:
+    catalogue.execute("VACUUM")
+    busy, *_ = catalogue.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+catalogue.close()
+sys.exit(3 if busy else 0)
+"""
+
+
+def scrub(url: StoreUrl, connection: duckdb.DuckDBPyConnection, lease: Lease) -> None:
+    """Write anew whatever may still hold deleted rows; it can be stopped anywhere and run again.
+
+    Versions of the store before now are gone afterwards. A reader that is in the middle of a query finds its files
+    missing and asks again (:func:`excam.store.connection.attempt`).
+    """
+    for step in (*_STEPS, _FORGET_EXTREMES):
+        if lease.lost:
+            raise LeaseLostError
+        attempt(partial(_run, connection, step))
+    if url.path is not None:
+        attempt_vacuum(url)
+    else:
+        _vacuum_server(connection)
+
+
+def attempt_vacuum(url: StoreUrl) -> None:
+    """Rewrite a SQLite catalogue without its free pages and empty its write-ahead log."""
+    command = [sys.executable, "-c", _VACUUM_SQLITE, str(url.path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        reason = done.stderr.strip().rpartition("\n")[2] or "readers kept its write-ahead log busy"
+        raise UserError(
+            f"the catalogue {url.path} could not be rewritten, so it may still hold words of deleted pairs: {reason}",
+            "let readers such as a dashboard pause, then run the same command again",
+        )
+
+
+def _vacuum_server(connection: duckdb.DuckDBPyConnection) -> None:
+    tables = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND table_name LIKE 'ducklake%'", [_META]
+    ).fetchall()
+    for (table,) in tables:
+        statement = f'VACUUM (FULL, ANALYZE) "{table}"'
+        attempt(partial(_run, connection, f"CALL postgres_execute('{_META}', '{statement}', use_transaction => false)"))
+
+
+def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
+    connection.execute(step).to_arrow_table()
