@@ -1,17 +1,31 @@
-"""The judge as a Ray Serve deployment: replicas around vLLM engines, replaced when their engine dies."""
+"""The judge as a Ray Serve deployment: replicas around vLLM engines, replaced when their engine dies.
+
+``build`` makes judge and HTTP face an application of a Serve config:
+
+applications:
+- name: judge
+  route_prefix: /
+  import_path: serve.deployment:build
+  args: {config: /etc/excam/judge.yaml}
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ray import serve
 from ray.serve.metrics import Counter, Gauge
 
+from excam.fault import UserError
 from excam.judge_card import JudgeCard
 from excam.judgement import JudgeFailure, Judgement
 from serve.engine_arguments import engine_environment
-from serve.identity import has_gpu
+from serve.guard import TOKEN_VARIABLE
+from serve.identity import has_gpu, identify
 from serve.settings import JudgeSettings
 
 QUEUE_PER_REPLICA = 4  # calls that may wait for each one being worked on before callers are told to come back later
@@ -86,3 +100,32 @@ def judge_deployment(settings: JudgeSettings) -> Any:
             "target_ongoing_requests": replicas.target_ongoing_requests,
         }
     return serve.deployment(**options)(JudgeReplica).bind(settings)
+
+
+class JudgeArguments(BaseModel):
+    """What a Serve config says about the judge; the token of its callers stays in the environment."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    config: Path | None = Field(None, description="YAML file with judge settings")
+    only_this_machine: bool = Field(False, description="no token; promise that Serve's HTTP proxy listens on loopback")
+
+
+def build(args: Mapping[str, Any]) -> serve.Application:
+    """Judge and HTTP face for these arguments; a mistake in them stops the deployment with what to do about it."""
+    from serve.api import api_application
+
+    try:
+        asked = JudgeArguments.model_validate(dict(args))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        fields = ", ".join(JudgeArguments.model_fields)
+        raise UserError(f"args.{'.'.join(map(str, first['loc']))}: {first['msg']}", f"fields: {fields}") from error
+    if not os.environ.get(TOKEN_VARIABLE) and not asked.only_this_machine:
+        raise UserError(
+            "the judge has no token, and Serve may let others reach it",
+            f"set {TOKEN_VARIABLE} in the environment of Ray's nodes, or say args.only_this_machine: true where "
+            "Serve's http_options.host is 127.0.0.1",
+        )
+    settings = JudgeSettings.load(asked.config)
+    return api_application(settings, identify(settings))

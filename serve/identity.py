@@ -62,6 +62,12 @@ def judge_card(settings: JudgeSettings, base: BaseModel, adapter: Adapter | None
     )
 
 
+def identify(settings: JudgeSettings, progress: Progress = quiet) -> JudgeCard:
+    """Who the judge of these settings is, for those who do not run it: nothing is merged, so a small node will do."""
+    base = resolve(settings.base, progress=progress)
+    return judge_card(settings, base, _adapter(settings, base))
+
+
 def prepare(settings: JudgeSettings, progress: Progress = quiet) -> Judge:
     """Find, check and if need be fetch and convert the weights; done again it finds everything in the cache."""
     base = resolve(settings.base, progress=progress)
