@@ -16,7 +16,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from excam.fault import UserError
 from excam.pair import LoggedPair, content_hash
 from excam.redact import KINDS, Redactor, redactor
-from excam.shapes import BadFieldError, flat_fields, is_too_deep, look_up, messages_fields, otel_fields, parsed, shape_of
+from excam.shapes import (
+    BadFieldError,
+    flat_fields,
+    is_too_deep,
+    look_up,
+    messages_fields,
+    otel_fields,
+    parsed,
+    shape_of,
+)
 
 FIELDS = ("pair_id", "instruction", "output", "logged_at", "country", "language", "app", "model")
 ID_KINDS = ("email", "iban", "ip", "card")  # an id is no prose: a number in it is seldom a telephone

@@ -88,4 +88,8 @@ class LoggedPair(BaseModel):
         """The metadata as JSON text; half a character, which no store takes, becomes a question mark."""
         if not self.metadata:
             return None
-        return json.dumps(self.metadata, ensure_ascii=False, default=str, sort_keys=True).encode("utf-8", "replace").decode()
+        return (
+            json.dumps(self.metadata, ensure_ascii=False, default=str, sort_keys=True)
+            .encode("utf-8", "replace")
+            .decode()
+        )

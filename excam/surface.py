@@ -15,6 +15,7 @@ import numpy as np
 from excam.language import UNKNOWN, language_of
 
 SEQUENCE, TIMES = 20, 4
+LOOKED_AT = 200_000  # characters that are read: beyond any answer, so that a huge field does not hold up the others
 
 # The paper counts tokens of tiktoken's o200k_base, which is fetched over the network. These stand in for it, cut about
 # as finely: a character of a script without spaces, six letters or digits of a word, a run of the same sign.
@@ -60,7 +61,7 @@ def surface_of(
 
 def repeats(text: str) -> bool:
     """Whether any sequence of 20 tokens occurs four times or more, in time linear in the text but for one sort."""
-    tokens = [match[0] for match in _TOKENS.finditer(text)]
+    tokens = [match[0] for match in _TOKENS.finditer(text[:LOOKED_AT])]
     seen: dict[str, int] = {}
     numbers = [seen.setdefault(token, len(seen)) for token in tokens]
     if len(tokens) - len(seen) < _FEWEST_REPEATS:

@@ -16,7 +16,10 @@ from excam.fault import UserError
 
 WILDCARD = re.compile(r"[*?\[]")
 SUFFIXES = (".parquet", ".pq")
+MOST_ROWS = 1 << 31  # of one row group: as many as there are numbers for its units
 ARROW_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "abfs")
+UNREADABLE = (OSError, pa.ArrowException, ValueError, OverflowError)
+"""How reading a file fails that is no sound Parquet; a column's name that is no UTF-8 is a ValueError."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,16 @@ def inspect(uri: str) -> LogFile | BrokenFile:
     stamp = f"{info.size}:{info.mtime_ns}"
     try:
         with filesystem.open_input_file(path) as stream:
-            metadata = pq.ParquetFile(stream).metadata
+            file = pq.ParquetFile(stream)
+            metadata, _ = file.metadata, file.schema_arrow.names
             stream.seek(max(0, info.size - metadata.serialized_size - 8))
             footer = stream.read()
-    except (OSError, pa.ArrowException) as error:
+        groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+        if any(not 0 <= group.num_rows <= MOST_ROWS for group in groups):
+            raise OSError(f"a row group says it has {max(group.num_rows for group in groups):,} rows")
+    except UNREADABLE as error:
         return BrokenFile(uri, hashlib.sha256(stamp.encode()).hexdigest()[:16], plain(error))
     fingerprint = hashlib.sha256(stamp.encode() + footer).hexdigest()[:16]
-    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
     return LogFile(uri, fingerprint, tuple(group.num_rows for group in groups), size / max(1, metadata.num_rows))
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from excam.shapes import DEEPEST
-from pipelines.files import open_filesystem, plain
+from pipelines.files import UNREADABLE, open_filesystem, plain
+from pipelines.unfold import records_of, unfolded_bytes
 from pipelines.units import UNIT_BYTES, Section
 
 # A file of two kilobytes may unfold to gigabytes, by compression and by naming one long text a thousand times. A unit
@@ -46,7 +45,9 @@ def read_units(section: Section) -> Iterator[Unit]:
                 if part not in done:
                     yield _unit(table, part, section.first_row + row)
                 row += table.num_rows
-    except (OSError, pa.ArrowException) as error:
+        if row < section.rows:
+            raise OSError("the file holds fewer rows than it says")
+    except UNREADABLE as error:
         for part in parts:
             rows = min(section.unit_rows, section.rows - row)
             if part not in done:
@@ -63,49 +64,18 @@ def _open(stream: pa.NativeFile, section: Section) -> pq.ParquetFile:
     if group.total_byte_size > MOST_BYTES * section.rows:
         raise OSError(f"a row holds {group.total_byte_size // section.rows:,} bytes, at most {MOST_BYTES:,} are read")
     columns = [metadata.schema.column(place) for place in range(metadata.num_columns)]
-    if any(column.path.count(".") >= DEEPEST for column in columns):
-        raise OSError(f"columns are nested deeper than {DEEPEST} levels")
     texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY" and one.logical_type.type in _TEXTS]
-    return pq.ParquetFile(
-        stream, metadata=metadata, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20
-    )
+    return pq.ParquetFile(stream, metadata=metadata, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20)
 
 
 def _unit(table: pa.Table, part: int, first_row: int) -> Unit:
-    size = sum(_unfolded(chunk) for column in table.columns for chunk in column.chunks)
-    if size > MOST_BYTES:
-        said = f"they unfold to {size:,} bytes, at most {MOST_BYTES:,} are read"
-        return Unit(part, first_row, table.num_rows, [], said)
-    plain_types = pa.schema([pa.field(field.name, _plain_type(field.type)) for field in table.schema])
-    return Unit(part, first_row, table.num_rows, _records(table.cast(plain_types)))
-
-
-def _unfolded(array: pa.Array) -> int:
-    """The bytes an array comes to when every text stands where it is named."""
-    if pa.types.is_dictionary(array.type):
-        lengths = pc.binary_length(array.dictionary).cast(pa.int64())
-        return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
-    if pa.types.is_struct(array.type):
-        return sum(_unfolded(one) for one in array.flatten())
-    if pa.types.is_map(array.type):
-        inside = slice(array.offsets[0].as_py(), array.offsets[-1].as_py())
-        return _unfolded(array.keys[inside]) + _unfolded(array.items[inside])
-    if pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):
-        return _unfolded(array.flatten())
-    return int(array.nbytes)
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    """A type without dictionaries."""
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
-    if pa.types.is_struct(kind):
-        return pa.struct([pa.field(one.name, _plain_type(one.type)) for one in kind])
-    if pa.types.is_map(kind):
-        return pa.map_(_plain_type(kind.key_type), _plain_type(kind.item_type))
-    if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
-        return pa.list_(_plain_type(kind.value_type))
-    return pa.large_list(_plain_type(kind.value_type)) if pa.types.is_large_list(kind) else kind
+    try:
+        size = unfolded_bytes(table)
+        if size > MOST_BYTES:
+            raise OSError(f"they unfold to {size:,} bytes, at most {MOST_BYTES:,} are read")
+        return Unit(part, first_row, table.num_rows, records_of(table))
+    except UNREADABLE as error:
+        return Unit(part, first_row, table.num_rows, [], plain(error))
 
 
 def _tables(file: pq.ParquetFile, section: Section) -> Iterator[pa.Table]:
@@ -123,36 +93,6 @@ def _tables(file: pq.ParquetFile, section: Section) -> Iterator[pa.Table]:
                 held, count = [], 0
     if held:
         yield pa.Table.from_batches(held)
-
-
-def _records(table: pa.Table) -> list[dict[str, Any]]:
-    try:
-        records: list[dict[str, Any]] = table.to_pylist()
-    except (UnicodeDecodeError, ValueError, OverflowError):
-        columns = {name: _cells(table.column(name)) for name in table.column_names}
-        records = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-    return records
-
-
-def _cells(column: pa.ChunkedArray) -> list[Any]:
-    """Cell by cell: text that is no UTF-8 stays bytes, and a time no clock can hold stays its text."""
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = column.cast(pa.large_binary())
-        return [None if cell is None else _text_or_bytes(cell) for cell in column.to_pylist()]
-    cells = []
-    for cell in column:
-        try:
-            cells.append(cell.as_py())
-        except (UnicodeDecodeError, ValueError, OverflowError):
-            cells.append(str(cell))
-    return cells
-
-
-def _text_or_bytes(cell: bytes) -> str | bytes:
-    try:
-        return cell.decode()
-    except UnicodeDecodeError:
-        return cell
 
 
 def record_json(record: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -75,10 +76,13 @@ def sections_of(
     file: LogFile, fingerprint: str, unit_rows: int, done: set[int], sampling: Sampling
 ) -> Iterator[Section]:
     """A file's row groups that still have something to do."""
+    by_group: dict[int, list[int]] = defaultdict(list)
+    for part in sorted(done):
+        by_group[part // GROUP_STRIDE].append(part)
     first = 0
     for group, rows in enumerate(file.rows):
         section = Section(file.uri, fingerprint, group, first, rows, unit_rows, (), sampling)
-        finished = tuple(part for part in section.parts if part in done)
+        finished = tuple(part for part in by_group[group] if part in section.parts)
         if len(finished) < len(section.parts):
             yield Section(file.uri, fingerprint, group, first, rows, unit_rows, finished, sampling)
         first += rows
@@ -86,10 +90,8 @@ def sections_of(
 
 def pending_rows(sections: Iterable[Section]) -> int:
     """How many rows are left to do, for the progress bar."""
-    left = 0
-    for section in sections:
-        done = set(section.done)
-        for index, part in enumerate(section.parts):
-            if part not in done:
-                left += min(section.unit_rows, section.rows - index * section.unit_rows)
-    return left
+    return sum(section.rows - sum(_rows_of(section, part) for part in section.done) for section in sections)
+
+
+def _rows_of(section: Section, part: int) -> int:
+    return min(section.unit_rows, section.rows - section.parts.index(part) * section.unit_rows)

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from excam.cli.printable import printable
+from excam.spreadsheet import inert
 
 
 def console() -> Console:
@@ -32,8 +33,8 @@ def print_json(value: object) -> None:
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """CSV as it is for a pipe; for a terminal cells are made safe."""
-    shown: Callable[[object], object] = _cell if sys.stdout.isatty() else _plain
+    """CSV for a pipe, in which no spreadsheet finds a formula; for a terminal cells are made safe for that too."""
+    shown: Callable[[object], object] = _cell if sys.stdout.isatty() else _inert
     writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: shown(row.get(name)) for name in columns} for row in rows)
@@ -62,6 +63,10 @@ def moment(value: datetime | None) -> str:
 
 def _cell(value: object) -> str:
     return "–" if value is None or value == "" else printable(str(value))
+
+
+def _inert(value: object) -> object:
+    return inert(value) if isinstance(value, str) else _plain(value)
 
 
 def _plain(value: object) -> object:

@@ -8,6 +8,8 @@ from typing import Literal
 from excam.country.match import mentions
 from excam.country.spelling import country_name, normalise
 
+LOOKED_AT = 200_000  # characters of either half that are read for names: a huge field must not hold up the others
+
 __all__ = ["CountryGuess", "country_name", "country_of", "normalise"]
 
 
@@ -32,5 +34,5 @@ def country_of(instruction: str, output: str, metadata_country: str | None = Non
     """
     if metadata_country is not None and (code := normalise(metadata_country)) is not None:
         return CountryGuess((code,), "metadata")
-    found = mentions(instruction, output)
+    found = mentions(instruction[:LOOKED_AT], output[:LOOKED_AT])
     return CountryGuess(found, "text" if found else "none")

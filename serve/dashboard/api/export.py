@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from excam.spreadsheet import FORMULA
 from excam.store.queries.reports import export_reports
 from serve.dashboard.filters import Chosen
 from serve.dashboard.state import Source
@@ -21,7 +22,6 @@ router = APIRouter(prefix="/api", tags=["reports"])
 MOST = 50_000
 
 _TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
-_FORMULA = r"^([=+\-@\t\r])"
 
 
 @router.get("/export", response_class=Response)
@@ -45,6 +45,6 @@ def _inert(table: pa.Table) -> pa.Table:
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
             table = table.set_column(
-                place, field.name, pc.replace_substring_regex(table[place], pattern=_FORMULA, replacement=r"'\1")
+                place, field.name, pc.replace_substring_regex(table[place], pattern=FORMULA, replacement=r"'\1")
             )
     return table
