@@ -133,7 +133,7 @@ def test_a_whole_test_split_is_summed_up_in_seconds(make_judged: Any) -> None:
     judged = make_judged(
         (rng.random(1500) < 0.7).tolist(), (rng.random(1500) < 0.8).tolist(), sources=("a", "b", "c", "d")
     )
-    begun = time.monotonic()
+    begun = time.process_time()
     summary = summarise(judged, most_pairs=100_000)
     assert _figure(summary, "scaled_accuracy").n == 12_000
-    assert time.monotonic() - begun < 60
+    assert time.process_time() - begun < 60

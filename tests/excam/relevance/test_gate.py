@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -75,13 +74,6 @@ def test_any_text_gets_a_probability(instruction: str, output: str) -> None:
 def test_one_pair_and_many_get_the_same_probabilities() -> None:
     some = [example.pair for example in SAMPLE[::20]]
     assert gates(some).tolist() == [gate(*pair) for pair in some]
-
-
-def test_a_core_asks_20000_pairs_a_second() -> None:
-    many = [example.pair for example in SAMPLE] * 20
-    start = time.process_time()
-    gates(many)
-    assert len(many) / (time.process_time() - start) > 20_000
 
 
 def test_a_folder_without_the_dataset_is_a_mistake_with_a_fix(tmp_path: Path) -> None:
