@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from excam.fault import UserError
+from excam.store.replays import waiting_replays
 from pipelines.batch import Scored, ScoreOptions, plan_sections
 from pipelines.files import LogFile, inspect
 from pipelines.progress import Planned, Silence, Watcher
@@ -44,10 +45,17 @@ def replay(
     dead_ids: Sequence[str] | None = None,
     options: ScoreOptions | None = None,
     watcher: Watcher | None = None,
+    *,
+    requested: bool = False,
 ) -> Scored:
-    """Try dead letters again. Those that now get a verdict are marked as resolved, the others count one more try."""
+    """Try dead letters again: those named, those somebody requested, or all that are open.
+
+    Those that now get a verdict are marked as resolved, the others count one more try.
+    """
     options, watcher = options or ScoreOptions(), watcher or Silence()
     with session(store_url, settings, "replay", {"dead_ids": list(dead_ids or [])}, options.wait, watcher) as run:
+        if requested:
+            dead_ids = run.store.query(waiting_replays, run.card.judge_version)
         letters = run.store.export_dead_letters(dead_ids, run.card.judge_version)
         if dead_ids and not letters.num_rows:
             raise UserError(

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from excam.alerts.beside import alerts_beside
 from excam.judge_card import JudgeCard
 from excam.mapping import RecordMapping
 from excam.store import Lease, Store
@@ -73,7 +74,7 @@ def session(
     from serve.identity import prepare
 
     card = prepare(settings, watcher.fetching).card
-    with Store.open(store_url) as store, store.lease(kind, wait=wait) as lease:
+    with Store.open(store_url) as store, store.lease(kind, wait=wait) as lease, alerts_beside(store):
         store.register_judge(card)
         store.clear_staging()  # whoever wrote there has died: only one writer lives at a time
         run_id = store.start_run(lease, kind, card.judge_version, dict(arguments))

@@ -1,13 +1,11 @@
-"""Check rules on a store, keep what fires and clears, and tell it once.
+"""Check rules on a store, and keep what fires and clears.
 
-An alert's events are rows of the store: the last one says whether it stands. Every check touches one row, so that of
-two checks at the same time the second reads what the first has fired.
+An alert's events are rows of the store: the last one says whether it stands. A check that found something new touches
+one row, so that of two checks at the same time the second reads what the first has fired.
 """
 
 from __future__ import annotations
 
-import json
-import urllib.request
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -19,12 +17,17 @@ from excam.alerts.findings import Finding, daily, findings
 from excam.alerts.rules import Rule, Rules
 from excam.store.connection import transact
 
-TIMEOUT = 10.0
 FIRED, CLEARED = "fired", "cleared"
+
+# What must happen once among several checkers touches this row first: the second finds it changed and reads anew.
+FENCE = "UPDATE lake.leases SET committed_at = now() WHERE name = 'alerts'"
+
+LAST_DELIVERY = """SELECT * FROM lake.alert_deliveries QUALIFY row_number() OVER (
+    PARTITION BY alert, event, happened_at ORDER BY noted_at DESC) = 1"""
 
 
 class Alert(BaseModel):
-    """An alert that stands, or an event of one."""
+    """An alert that stands, or an event of one; ``problem`` says why the webhook could not be told of it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,6 +37,7 @@ class Alert(BaseModel):
     message: str
     link: str
     happened_at: datetime
+    problem: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,13 @@ class Firing:
 def standing(connection: duckdb.DuckDBPyConnection) -> list[Alert]:
     """Alerts that have fired and not cleared, the latest first."""
     rows = connection.execute(
-        """SELECT rule, subject, event, message, link, epoch_us(happened_at) / 1e6 AS happened_at FROM lake.alerts
-           QUALIFY row_number() OVER (PARTITION BY rule, subject ORDER BY lake.alerts.happened_at DESC) = 1"""
+        f"""
+        WITH last AS (
+            SELECT * FROM lake.alerts
+            QUALIFY row_number() OVER (PARTITION BY rule, subject ORDER BY happened_at DESC) = 1)
+        SELECT rule, subject, event, message, link, epoch_us(last.happened_at) / 1e6 AS happened_at, problem
+        FROM last LEFT JOIN ({LAST_DELIVERY}) AS told USING (alert, event, happened_at)
+        """
     ).to_arrow_table()
     alerts = [Alert.model_validate(row) for row in rows.to_pylist() if row["event"] == FIRED]
     return sorted(alerts, key=lambda alert: alert.happened_at, reverse=True)
@@ -59,9 +68,11 @@ def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | Non
     """Look at every rule and keep what is new: alerts that now fire, and those that stood and no longer hold."""
     until = (today or datetime.now(UTC).date()) + timedelta(days=1)
     found = [finding for rule in rules.rules for finding in _look(connection, rule, until)]
+    if not _events(found, standing(connection), datetime.now(UTC)):
+        return []  # nothing is written, so that a check costs a writer beside it nothing
 
     def keep() -> list[Alert]:
-        connection.execute("UPDATE lake.leases SET committed_at = now() WHERE name = 'alerts'")
+        connection.execute(FENCE)
         events = _events(found, standing(connection), datetime.now(UTC))
         for event in events:
             connection.execute(
@@ -111,13 +122,3 @@ def replay(connection: duckdb.DuckDBPyConnection, rules: Rules) -> list[Firing]:
             day += timedelta(days=1)
         told.append(Firing(rule.name, len(fired), fired))
     return told
-
-
-def send(webhook: str, alerts: Iterable[Alert], dashboard: str = "") -> None:
-    """Post each event in the form Slack and those like it take; an address that does not answer raises OSError."""
-    for alert in alerts:
-        sign = "🔴" if alert.event == FIRED else "🟢 cleared:"
-        link = f" {dashboard.rstrip('/')}{alert.link}" if dashboard else ""
-        body = json.dumps({"text": f"{sign} {alert.message}{link}"}).encode()
-        asked = urllib.request.Request(webhook, body, {"Content-Type": "application/json"})
-        urllib.request.urlopen(asked, timeout=TIMEOUT).close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +17,14 @@ if TYPE_CHECKING:
     from excam.alerts.rules import Rules
     from excam.store import Store
 
-WEBHOOK_VARIABLE = "EXCAM_ALERT_WEBHOOK"
-
 rules_option = click.option(
-    "--rules", "file", type=click.Path(path_type=Path, dir_okay=False), required=True, help="YAML file of rules."
+    "--rules",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    envvar="EXCAM_ALERT_RULES",
+    show_envvar=True,
+    help="YAML file of rules.",
 )
 
 
@@ -38,8 +41,8 @@ def alerts() -> None:
 def check(file: Path, store: str, follow: float | None, as_json: bool) -> None:
     """Check every rule; each alert fires once and clears once, goes to the webhook and is kept in the store.
 
-    The webhook's address stands in the file or, better, in EXCAM_ALERT_WEBHOOK. With --follow this goes on until
-    Ctrl-C and checks whenever a writer has committed.
+    The webhook's address stands in the file or, better, in EXCAM_ALERT_WEBHOOK. Runs check by themselves after every
+    commit where EXCAM_ALERT_RULES names the file; with --follow this goes on until Ctrl-C and does it from beside.
     """
     from excam.alerts.rules import Rules
     from excam.store import Store
@@ -83,8 +86,10 @@ def test(file: Path, store: str, as_json: bool) -> None:
 
 
 def _check(store: Store, rules: Rules, as_json: bool) -> None:
+    from excam.alerts.beside import webhook_of
     from excam.alerts.check import check as run
-    from excam.alerts.check import send, standing
+    from excam.alerts.check import standing
+    from excam.alerts.deliver import deliver
     from excam.fault import UserError
 
     events = store.query(run, rules)
@@ -94,13 +99,11 @@ def _check(store: Store, rules: Rules, as_json: bool) -> None:
         for event in events:
             click.echo(f"{event.event}: {event.message}")
         click.echo(f"{len(store.query(standing))} alerts stand")
-    webhook = os.environ.get(WEBHOOK_VARIABLE) or rules.webhook
-    if webhook and events:
-        try:
-            send(webhook, events, rules.dashboard)
-        except OSError as error:
-            fix = "check the address; what fired is kept in the store and shown on the dashboard"
-            raise UserError(f"the webhook did not take the alerts: {error}", fix) from error
+    webhook = webhook_of(rules)
+    for told in deliver(store, webhook, rules.dashboard) if webhook else ():
+        if told.problem:
+            fix = "check its address; the next check tries again, and the dashboard shows the alert meanwhile"
+            raise UserError(f"the webhook was not told of {told.alert.rule}: {told.problem}", fix)
 
 
 def _last_commit(connection: duckdb.DuckDBPyConnection) -> object:

@@ -16,6 +16,7 @@ from excam.cli.score import summary
 
 @click.command()
 @click.argument("dead_ids", nargs=-1)
+@click.option("--requested", is_flag=True, help="Only those that somebody asked for on the dashboard.")
 @store_option
 @judge_options
 @click.option("--mapping", type=click.Path(exists=True, dir_okay=False), help="YAML that names your columns.")
@@ -24,6 +25,7 @@ from excam.cli.score import summary
 @json_option
 def replay(
     dead_ids: tuple[str, ...],
+    requested: bool,
     store: str,
     mapping: str | None,
     gate: bool,
@@ -31,12 +33,19 @@ def replay(
     as_json: bool,
     **judge: Any,
 ) -> None:
-    """Judge dead letters again: those named, or all that are open for this judge.
+    """Judge dead letters again: those named, those requested on the dashboard, or all that are open for this judge.
 
     Those that get a verdict are marked as resolved, the others count one more try. A file that could not be read has no
     record to replay: mend it and run `excam score` again.
     """
+    from excam.fault import UserError
     from excam.mapping import RecordMapping
+
+    if requested and dead_ids:
+        raise UserError("both dead letters and --requested are named", "leave one of them out")
+    if requested and not _waiting(store):
+        click.echo("null" if as_json else "No replay is requested.")
+        return
     from pipelines.again import replay as run
     from pipelines.batch import ScoreOptions
 
@@ -48,5 +57,15 @@ def replay(
             list(dead_ids) or None,
             options,
             display,
+            requested=requested,
         )
     click.echo(json.dumps(asdict(scored), default=str) if as_json else summary(scored))
+
+
+def _waiting(store: str) -> list[str]:
+    """Asked first, so that a command that runs every few minutes starts no judge for nothing."""
+    from excam.store import Store
+    from excam.store.replays import waiting_replays
+
+    with Store.open(store, read_only=True) as opened:
+        return opened.query(waiting_replays)

@@ -60,7 +60,7 @@ def worst(
         out.print("No report with an error falls into this slice.")
     for pair, row in zip(found, rows, strict=True):
         facts = [pair.country, pair.language, pair.app, pair.model, moment(pair.logged_at)]
-        out.print(Text(f"{pair.score:+.0f}  {printable(pair.pair_id)}", style="bold"), soft_wrap=True)
+        out.print(Text(f"{pair.score or 0:+.0f}  {printable(pair.pair_id)}", style="bold"), soft_wrap=True)
         out.print(Text("    " + printable(" · ".join(fact for fact in facts if fact)), style="dim"), soft_wrap=True)
         for error in row["errors"]:
             out.print(_line(error), soft_wrap=True)

@@ -111,6 +111,17 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     # Two checks at the same time must not both fire an alert: each touches this row, and the second tries again.
     Migration(6, ["INSERT INTO lake.leases (name, token, released_at) VALUES ('alerts', 0, now())"]),
+    # Who asked for another try of a dead letter, and how telling of an alert went: rows that are only added, too.
+    Migration(
+        7,
+        [
+            """CREATE TABLE lake.replay_requests (
+                dead_id VARCHAR, judge_version VARCHAR, requested_by VARCHAR, requested_at TIMESTAMPTZ)""",
+            """CREATE TABLE lake.alert_deliveries (
+                alert VARCHAR, event VARCHAR, happened_at TIMESTAMPTZ, state VARCHAR, tries INTEGER, problem VARCHAR,
+                noted_at TIMESTAMPTZ)""",
+        ],
+    ),
 )
 SCHEMA_VERSION = MIGRATIONS[-1].version
 

@@ -23,6 +23,11 @@ TABLES = {
     "dead_letters": "FROM lake.dead_letters",
     "judges": "FROM lake.judges",
     "runs": "FROM lake.runs",
+    "stream_ranges": "FROM lake.stream_ranges",
+    "reviews": "SELECT * EXCLUDE (pair_key) FROM lake.reviews",
+    "alerts": "FROM lake.alerts",
+    "alert_deliveries": "FROM lake.alert_deliveries",
+    "replay_requests": "FROM lake.replay_requests",
 }
 
 

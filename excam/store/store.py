@@ -42,6 +42,7 @@ class Store:
         self.url = url
         self.read_only = read_only
         self._connection = connection
+        self.after_commit: Callable[[], None] | None = None
         self.data_path = self._data_path()
 
     @classmethod
@@ -128,7 +129,10 @@ class Store:
     ) -> Committed:
         """Store staged outcomes (Parquet files or Arrow tables) and their place in the source in one transaction."""
         with self._connection.cursor() as connection:
-            return commit(connection, lease, run_id, judge_version, staged, units, ranges)
+            done = commit(connection, lease, run_id, judge_version, staged, units, ranges)
+        if self.after_commit is not None:
+            self.after_commit()
+        return done
 
     def resolve_dead_letters(self, lease: Lease, dead_ids: Sequence[str], resolved_by: str) -> int:
         with self._connection.cursor() as connection:

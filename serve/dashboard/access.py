@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import yaml
+from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from excam.fault import UserError
@@ -34,6 +35,13 @@ class Person:
     @property
     def may_review(self) -> bool:
         return self.role is Role.REVIEW
+
+
+def reviewing(person: Person) -> Person:
+    """The person, who must be one that may write."""
+    if not person.may_review:
+        raise HTTPException(403, "this token may read but not review")
+    return person
 
 
 class Entry(BaseModel):

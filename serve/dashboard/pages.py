@@ -12,7 +12,7 @@ from fastapi.templating import Jinja2Templates
 from starlette.responses import Response
 
 from excam.store.queries.compare import Comparison, Side, choices
-from excam.store.queries.judges import list_judges
+from excam.store.queries.judges import judge_names
 from excam.store.queries.overview import FEWEST
 from excam.store.queries.reports import Order
 from excam.taxonomy import Category
@@ -33,6 +33,7 @@ templates.env.globals.update(is_sure=wording.is_sure, country=wording.country, l
 
 TOP = 12
 PAGE = 25
+CERTAINTIES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> Response:
@@ -41,13 +42,17 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
 
 
 def filter_bar(source: StoreSource, filters: Filters) -> dict[str, Any]:
-    """What the form of filters offers."""
-    return {
-        "filters": filters,
+    """The filters in force and what their form offers."""
+    names = source.remember(judge_names)
+    offered = {
         "choices": source.remember(choices, filters.judge),
-        "judges": [use.judge_version for use in source.remember(list_judges)],
+        "judges": list(names),
+        "named": lambda version: f"{names[version]} ({version})" if version in names else version,
+        "certainties": CERTAINTIES,
+        "at_least": lambda share: f"{wording.percent(share)} or more",
         "categories": [category.value for category in Category],
     }
+    return {"filters": filters, "offered": offered}
 
 
 @router.get("/")
@@ -67,6 +72,7 @@ def overview(request: Request, source: Source, filters: Chosen) -> Response:
             "areas": world_map(found),
             "class_names": CLASS_NAMES,
             "moved": moved[:TOP],
+            "top": TOP,
             "kinds": rates.get_types(source, filters),
             "quick": quick_periods(summary.last_day),
             "agreement": reviews.get_agreement(source, filters),

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Form, HTTPException, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from excam.store.queries.compare import Comparison, Side, choices
+from excam.store.queries.judges import judge_names
 from excam.store.reviews import Opinion
 from serve.dashboard.api import rates, records, reports, reviews
 from serve.dashboard.filters import Chosen, Filters
@@ -41,6 +42,7 @@ def report(request: Request, source: Source, filters: Chosen, id: str) -> Respon
         cut=max(len(pair.instruction), len(pair.output)) > LONGEST,
         longest=LONGEST,
         raw=json.dumps(pair.model_dump(mode="json"), ensure_ascii=False, indent=2)[:LONGEST],
+        names=source.remember(judge_names),
         reviews=reviews.get_reviews(source, pair.pair_id, verdict.judge_version) if verdict else [],
         person=request.state.person,
     )
@@ -79,6 +81,7 @@ def compare(
         a=first,
         b=second,
         found=found,
+        names=source.remember(judge_names) if side is Side.JUDGE else {},
     )
 
 
@@ -90,12 +93,27 @@ def _options(source: StoreSource, filters: Filters, side: Side) -> list[str]:
 
 @router.get("/runs")
 def runs(request: Request, source: Source, filters: Chosen) -> Response:
-    letters = records.get_dead_letters(source)
-    return render(request, "runs.html", page="/runs", filters=filters, runs=records.get_runs(source), letters=letters)
+    return render(
+        request,
+        "runs.html",
+        page="/runs",
+        filters=filters,
+        runs=records.get_runs(source),
+        letters=records.get_dead_letters(source),
+        names=source.remember(judge_names),
+        person=request.state.person,
+    )
 
 
 @router.get("/dead-letter")
 def dead_letter(request: Request, source: Source, id: str) -> Response:
     if not id:
         raise HTTPException(404, "no dead letter is named")
-    return render(request, "dead_letter.html", letter=records.get_dead_letter(source, id))
+    return render(request, "dead_letter.html", letter=records.get_dead_letter(source, id), person=request.state.person)
+
+
+@router.post("/replay")
+def replay(request: Request, source: Source, id: Annotated[str, Form(max_length=100)] = "") -> Response:
+    """The button of one dead letter, or without an id the one for all of them."""
+    records.keep_replay(request, source, [id] if id else None)
+    return RedirectResponse(f"{root_of(request)}/runs#dead-letters", 303)

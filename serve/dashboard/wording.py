@@ -19,6 +19,12 @@ LABELS = {
     "error": "error found",
     "correct": "no error found",
     "not_found": "words not found in the text",
+    "errors": "with errors",
+    "reused": "known from before",
+    "skipped": "outside the sample",
+    "dead_letters": "could not be judged",
+    "missing_output": "the record has no answer",
+    "unreadable_file": "the file cannot be read",
 }
 
 
@@ -35,7 +41,9 @@ def number(count: float | None) -> str:
 
 
 def points(change: Change) -> str:
-    return f"{round(change.difference * 100, 1) + 0.0:+.1f} points"
+    """A change in percentage points, with a sign that also says its direction; what rounds to nothing has none."""
+    moved = round(change.difference * 100, 1)
+    return f"{'▲' if moved > 0 else '▼'} {moved:+.1f} points" if moved else "± 0.0 points"
 
 
 def points_between(change: Change) -> str:
@@ -43,7 +51,12 @@ def points_between(change: Change) -> str:
 
 
 def chance(p_value: float) -> str:
-    return "below 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+    """Whether chance alone explains a difference, in a word; the p-value behind it for those who know it."""
+    return "unlikely" if p_value < SURE else "possible"
+
+
+def p_value(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def is_sure(change: Change | None) -> bool:
@@ -57,6 +70,21 @@ def moment(at: datetime | None) -> str:
 
 def label(name: str | None) -> str:
     return "other" if name is None else LABELS.get(name, name.replace("_", " "))
+
+
+def counts(text: str | None) -> str:
+    """What a run did, in words: the figures it noted that are not nought."""
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        return "–"
+    told = [f"{number(value)} {label(name)}" for name, value in found.items() if isinstance(value, int) and value]
+    return ", ".join(told) or "nothing new"
+
+
+def file_name(source: str | None) -> str:
+    """The last part of where a record came from: enough to find it, without the folders of the machine that read it."""
+    return (source or "").rstrip("/").rpartition("/")[2] or "–"
 
 
 def country(code: str | None) -> str:
@@ -80,6 +108,9 @@ FILTERS = {
     "points": points,
     "points_between": points_between,
     "chance": chance,
+    "p_value": p_value,
+    "counts": counts,
+    "file_name": file_name,
     "moment": moment,
     "label": label,
     "country": country,

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from excam.alerts.check import check, replay, send, standing
+from excam.alerts.beside import alerts_beside
+from excam.alerts.check import check, replay, standing
+from excam.alerts.deliver import deliver
 from excam.alerts.rules import Rules
 from excam.cli import cli
 from excam.fault import UserError
@@ -104,11 +106,17 @@ def test_two_checks_at_the_same_time_fire_once(store: Store, store_url: str) -> 
 
 
 @contextmanager
-def webhook(received: list[Any]) -> Iterator[str]:
+def webhook(received: list[Any], *answers: int) -> Iterator[str]:
+    """A receiver that gives these answers first and then takes everything; it keeps what it took."""
+    planned = list(answers)
+
     class Receiver(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            status = planned.pop(0) if planned else 200
+            if status == 200:
+                received.append(body)
+            self.send_response(status)
             self.end_headers()
 
         def log_message(self, format: str, *args: Any) -> None:
@@ -126,10 +134,90 @@ def webhook(received: list[Any]) -> Iterator[str]:
 def test_a_webhook_gets_each_event_with_a_link_to_the_view(store: Store) -> None:
     received: list[Any] = []
     with webhook(received) as address:
-        fired = store.query(check, rules(kind="rate_above", level=0.2, floor=50), DAY + timedelta(days=34))
-        send(address, fired, "https://dash.example/")
+        store.query(check, rules(kind="rate_above", level=0.2, floor=50), DAY + timedelta(days=34))
+        told = deliver(store, address, "https://dash.example/")
+        assert [(one.tries, one.problem) for one in told] == [(1, None)]
+        assert deliver(store, address) == []
     assert len(received) == 1
     assert "https://dash.example/?since=" in received[0]["text"]
+
+
+def test_a_webhook_that_stumbles_is_asked_again_after_growing_pauses(store: Store) -> None:
+    received: list[Any] = []
+    pauses: list[float] = []
+    with webhook(received, 503, 429) as address:
+        store.query(check, rules(kind="no_traffic"))
+        told = deliver(store, address, sleep=pauses.append)
+    assert [(one.tries, one.problem) for one in told] == [(3, None)]
+    assert pauses == [1.0, 2.0]
+    assert len(received) == 1
+
+
+def test_what_no_webhook_took_is_on_record_and_sent_once_by_a_later_check(store: Store) -> None:
+    received: list[Any] = []
+    store.query(check, rules(kind="no_traffic"))
+    with webhook(received, 404) as address:
+        assert [one.problem for one in deliver(store, address)] == ["it answered 404"]
+        assert store.query(standing)[0].problem == "it answered 404"
+        assert deliver(store, address) == []
+        assert [one.problem for one in deliver(store, address, again_after=timedelta(0))] == [None]
+        assert deliver(store, address, again_after=timedelta(0)) == []
+    assert store.query(standing)[0].problem is None
+    assert len(received) == 1
+    store.query(check, rules(kind="no_traffic"), DAY)
+    told = deliver(store, address, sleep=lambda seconds: None)
+    assert [(one.tries, one.alert.event) for one in told] == [(4, "cleared")]
+    assert told[0].problem is not None
+    assert address not in told[0].problem
+
+
+def test_two_that_check_at_once_tell_of_an_alert_once_and_of_its_end_once(store: Store, store_url: str) -> None:
+    received: list[Any] = []
+    rule = rules(kind="rate_above", level=0.2, floor=50)
+
+    def run(address: str, today: Any) -> None:
+        with Store.open(store_url) as other:
+            other.query(check, rule, today)
+            deliver(other, address)
+
+    with webhook(received) as address:
+        for today in (DAY + timedelta(days=34), DAY + timedelta(days=20)):
+            threads = [threading.Thread(target=run, args=(address, today)) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    assert len(received) == 2
+    assert "cleared" in received[1]["text"]
+
+
+def test_rules_are_checked_after_a_commit_without_holding_it_up(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text("rules:\n- {name: lost, kind: dead_letter_share, level: 0.5, floor: 10}\n")
+    monkeypatch.setenv("EXCAM_ALERT_RULES", str(file))
+    received: list[Any] = []
+    with webhook(received) as address:
+        monkeypatch.setenv("EXCAM_ALERT_WEBHOOK", address)
+        with alerts_beside(store):
+            put(store, *(dead_letter(5000 + number) for number in range(20)))
+        put(store, *(dead_letter(6000 + number) for number in range(20)))
+    assert [alert.rule for alert in store.query(standing)] == ["lost"]
+    assert len(received) == 1
+
+
+@pytest.mark.parametrize("text", ["rules: []", "rules:\n- {name: r, kind: rate_above, level: 0, judge: nobody}"])
+def test_rules_that_cannot_be_checked_never_fail_the_run(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, text: str
+) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text(text)
+    monkeypatch.setenv("EXCAM_ALERT_RULES", str(file))
+    with alerts_beside(store):
+        put(store, dead_letter(5000))
+    assert "alerts" in caplog.text
+    assert store.query(standing) == []
 
 
 def test_the_commands_check_and_try_rules(store: Store, store_url: str, tmp_path: Path) -> None:

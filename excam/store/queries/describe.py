@@ -11,7 +11,10 @@ from excam.store.compact import store_size
 from excam.store.holder import Holder
 from excam.store.schema import stored_version
 
-TABLES = ("pairs", "texts", "verdicts", "errors", "dead_letters", "ledger", "judges", "runs")
+TABLES = (
+    "pairs", "texts", "verdicts", "errors", "dead_letters", "ledger", "stream_ranges", "judges", "runs", "reviews",
+    "alerts", "alert_deliveries", "replay_requests",
+)  # fmt: skip
 
 
 class Description(BaseModel):

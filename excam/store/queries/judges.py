@@ -26,6 +26,11 @@ class JudgeUse(BaseModel):
     last_at: datetime | None = None
 
     @property
+    def name(self) -> str:
+        """What it is made of: the base model and the adapter's name and version."""
+        return _name(self.base, self.adapter)
+
+    @property
     def title(self) -> str:
         """The judge in one line, saying plainly when nobody has taught it the task."""
         if self.tuned is None:
@@ -54,6 +59,13 @@ def list_judges(connection: duckdb.DuckDBPyConnection) -> list[JudgeUse]:
     ]
 
 
+def judge_names(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """What every registered judge is made of, by its version, the one registered last first."""
+    rows = connection.execute("SELECT judge_version, card FROM lake.judges ORDER BY first_at DESC, judge_version")
+    cards = [(version, JudgeCard.model_validate_json(card)) for version, card in rows.fetchall()]
+    return {version: _name(card.base, card.adapter) for version, card in cards}
+
+
 def pick_judge(connection: duckdb.DuckDBPyConnection, wanted: str | None = None) -> JudgeUse:
     """The judge whose version begins with ``wanted``, or the one that ran last; its counts, a scan, are left out."""
     rows = connection.execute(
@@ -79,6 +91,10 @@ def pick_judge(connection: duckdb.DuckDBPyConnection, wanted: str | None = None)
     if not exact and len(rows) > 1:
         raise UserError(f"{wanted!r} is the beginning of {len(rows)} judge versions", "write more of it")
     return _use(*(exact or rows)[0])
+
+
+def _name(base: str | None, adapter: str | None) -> str:
+    return f"{base} + {adapter}" if adapter else f"{base}, untuned"
 
 
 def _has_verdicts(connection: duckdb.DuckDBPyConnection, judge_version: str) -> bool:

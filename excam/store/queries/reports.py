@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from excam.store.queries.judges import JudgeUse, pick_judge
+from excam.store.queries.slice import Slice
 from excam.store.queries.view import View
-from excam.store.queries.worst import WorstError
 
 
 class Order(StrEnum):
@@ -29,8 +30,21 @@ _ORDERS = {
 }
 
 
+class ReportError(BaseModel):
+    """One error of a listed report."""
+
+    model_config = ConfigDict(frozen=True)
+
+    severity: str
+    type: str
+    category: str | None
+    location: str
+    span: str
+    explanation: str
+
+
 class ReportLine(BaseModel):
-    """One report in a list."""
+    """One report in a list; ``score`` is the paper's, so -11 is two major errors and a minor one."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,7 +56,7 @@ class ReportLine(BaseModel):
     app: str | None
     model: str | None
     logged_at: datetime
-    errors: list[WorstError]
+    errors: list[ReportError]
 
 
 class Reports(BaseModel):
@@ -66,13 +80,27 @@ def list_reports(
     """The reports of a view from ``offset`` on."""
     judge = pick_judge(connection, view.judge)
     where, wrong, values = view.where(judge.judge_version)
-    chosen = f"FROM lake.verdicts WHERE {where} AND {wrong}"
-    count = connection.execute(f"SELECT count(*) {chosen}", values).fetchone()
+    count = connection.execute(f"SELECT count(*) FROM lake.verdicts WHERE {where} AND {wrong}", values).fetchone()
+    lines = _lines(connection, f"{where} AND {wrong}", values, order, limit, offset)
+    return Reports(judge=judge, total=int(count[0]) if count else 0, offset=offset, reports=lines)
+
+
+def worst_pairs(
+    connection: duckdb.DuckDBPyConnection, judge_version: str, part: Slice | None = None, limit: int = 10
+) -> list[ReportLine]:
+    """The pairs with the lowest scores; among equals those the judge is surest of, then the latest."""
+    where, wrong, values = View(part or Slice()).where(judge_version)
+    return _lines(connection, f"{where} AND {wrong}", values, Order.WORST, limit, 0)
+
+
+def _lines(
+    connection: duckdb.DuckDBPyConnection, where: str, values: dict[str, Any], order: Order, limit: int, offset: int
+) -> list[ReportLine]:
     rows = connection.execute(
         f"""
         WITH listed AS (
-            SELECT pair_key, pair_id, score, p_error, country, language, app, model, logged_at {chosen}
-            ORDER BY {_ORDERS[order]} LIMIT {int(limit)} OFFSET {int(offset)}
+            SELECT pair_key, pair_id, score, p_error, country, language, app, model, logged_at
+            FROM lake.verdicts WHERE {where} ORDER BY {_ORDERS[order]} LIMIT {int(limit)} OFFSET {int(offset)}
         ),
         found AS (
             SELECT pair_id, list(struct_pack(severity, type, category, location, span, explanation) ORDER BY ordinal)
@@ -85,8 +113,7 @@ def list_reports(
         """,
         values,
     ).to_arrow_table()
-    lines = [ReportLine.model_validate(row) for row in rows.to_pylist()]
-    return Reports(judge=judge, total=int(count[0]) if count else 0, offset=offset, reports=lines)
+    return [ReportLine.model_validate(row) for row in rows.to_pylist()]
 
 
 def export_reports(connection: duckdb.DuckDBPyConnection, view: View, limit: int) -> pa.Table:

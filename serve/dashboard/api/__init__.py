@@ -1,1 +1,1 @@
-"""The JSON API, one file a resource; every route reads, and only reviews write."""
+"""The JSON API, one file a resource; every route reads; reviews and requests for a replay write."""

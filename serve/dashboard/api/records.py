@@ -1,16 +1,19 @@
-"""``/api/judges``, ``/api/runs`` and ``/api/dead-letters``: who judged, when, and what could not be judged."""
+"""``/api/judges``, ``/api/runs`` and ``/api/dead-letters``: who judged, when, what could not be judged, and replays."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
 
 from excam.store.dead_letters import list_dead_letters, show_dead_letter
 from excam.store.queries.judges import JudgeUse, list_judges
+from excam.store.replays import Replay, replays, request_replay
 from excam.store.runs import list_runs
+from serve.dashboard.access import reviewing
+from serve.dashboard.source import StoreSource
 from serve.dashboard.state import Source
 
 router = APIRouter(prefix="/api", tags=["records"])
@@ -31,7 +34,7 @@ class Run(BaseModel):
 
 
 class DeadLetter(BaseModel):
-    """A record without a verdict, and where it came from."""
+    """A record without a verdict, where it came from, and whether somebody asked to try it again."""
 
     dead_id: str
     judge_version: str | None
@@ -47,6 +50,7 @@ class DeadLetter(BaseModel):
     last_at: datetime
     resolved_at: datetime | None
     resolved_by: str | None
+    replay: Replay | None = None
 
 
 class FullDeadLetter(DeadLetter):
@@ -73,10 +77,44 @@ def get_dead_letters(
 ) -> list[DeadLetter]:
     """Records that could not be judged, the latest first."""
     found = source.ask(list_dead_letters, reason=reason or None, include_resolved=include_resolved, limit=limit)
-    return [DeadLetter.model_validate(row) for row in found.to_pylist()]
+    letters = [DeadLetter.model_validate(row) for row in found.to_pylist()]
+    asked = _asked(source, [letter.dead_id for letter in letters])
+    return [
+        letter.model_copy(update={"replay": asked.get((letter.dead_id, letter.judge_version))}) for letter in letters
+    ]
 
 
 @router.get("/dead-letters/{dead_id}")
 def get_dead_letter(source: Source, dead_id: str) -> FullDeadLetter:
     """One dead letter with its original record."""
-    return FullDeadLetter.model_validate(source.ask(show_dead_letter, dead_id).to_pylist()[0])
+    letter = FullDeadLetter.model_validate(source.ask(show_dead_letter, dead_id).to_pylist()[0])
+    asked = _asked(source, [letter.dead_id])
+    return letter.model_copy(update={"replay": asked.get((letter.dead_id, letter.judge_version))})
+
+
+class NewReplay(BaseModel):
+    """Which dead letters to try again: those named, or with None every open one."""
+
+    dead_ids: list[str] | None = Field(max_length=500)
+
+
+class Requested(BaseModel):
+    """How many requests were added; a letter that waits already is not asked for twice."""
+
+    requested: int
+
+
+@router.post("/replays", status_code=201)
+def post_replay(request: Request, source: Source, asked: NewReplay) -> Requested:
+    """Ask that dead letters be judged again; `excam dead-letters replay --requested` carries it out."""
+    return keep_replay(request, source, asked.dead_ids)
+
+
+def keep_replay(request: Request, source: StoreSource, dead_ids: list[str] | None) -> Requested:
+    person = reviewing(request.state.person)
+    return Requested(requested=source.write(request_replay, dead_ids, person.name))
+
+
+def _asked(source: StoreSource, dead_ids: list[str]) -> dict[tuple[str, str | None], Replay]:
+    found = source.ask(replays, dead_ids) if dead_ids else []
+    return {(one.dead_id, one.judge_version): one for one in found}

@@ -62,7 +62,9 @@ def test_what_a_killed_writer_left_behind_is_removed_and_staged_files_are_not(sq
 def test_a_snapshot_is_a_plain_database_with_text_and_without_inner_keys(store: Store, tmp_path: Path) -> None:
     put(store, verdict(0, errors=[error()]), verdict(1, output="\0 🍚"), dead_letter(9))
     rows = store.snapshot(str(tmp_path / "out.duckdb"))
-    assert rows == {"pairs": 2, "verdicts": 2, "errors": 1, "dead_letters": 1, "judges": 1, "runs": 1}
+    told = {name: count for name, count in rows.items() if count}
+    assert told == {"pairs": 2, "verdicts": 2, "errors": 1, "dead_letters": 1, "judges": 1, "runs": 1}
+    assert {"reviews", "alerts", "stream_ranges"} <= set(rows)
     with duckdb.connect(str(tmp_path / "out.duckdb"), read_only=True) as plain:
         assert plain.execute("SELECT output FROM pairs ORDER BY pair_id").fetchall() == [
             ("With the left hand.",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -14,6 +15,9 @@ from pathlib import Path
 import uvicorn
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.expected_conditions import staleness_of
+from selenium.webdriver.support.ui import WebDriverWait
 
 from serve.dashboard.access import Access
 from serve.dashboard.app import build_dashboard
@@ -49,13 +53,55 @@ def chromium() -> Iterator[Chrome]:
     for argument in ("--headless=new", "--disable-gpu", "--no-sandbox", "--hide-scrollbars", "--disable-dev-shm-usage"):
         options.add_argument(argument)
     options.add_argument("--window-size=1200,900")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
     driver.set_page_load_timeout(120)
     try:
         yield driver
     finally:
         driver.quit()
+
+
+def text(driver: Chrome, selector: str) -> str:
+    return driver.find_element(By.CSS_SELECTOR, selector).text
+
+
+def follow(driver: Chrome, by: str, selector: str) -> None:
+    """Click what leads to another page, and wait until the page it stood on is gone."""
+    with left(driver):
+        driver.find_element(by, selector).click()
+
+
+@contextmanager
+def left(driver: Chrome) -> Iterator[None]:
+    """What happens inside leads to another page: wait until the present one is gone."""
+    page = driver.find_element(By.TAG_NAME, "html")
+    yield
+    WebDriverWait(driver, 30).until(staleness_of(page))
+
+
+def complaints(driver: Chrome) -> list[str]:
+    """What the browser refused or failed at since last asked: a page of ours gives it no reason to."""
+    logged = driver.get_log("browser")  # type: ignore[no-untyped-call]
+    return [entry["message"] for entry in logged if entry["level"] == "SEVERE"]
+
+
+def requests(driver: Chrome) -> list[str]:
+    """Every address the browser asked for since last asked."""
+    logged = driver.get_log("performance")  # type: ignore[no-untyped-call]
+    told = [json.loads(entry["message"])["message"] for entry in logged]
+    return [one["params"]["request"]["url"] for one in told if one["method"] == "Network.requestWillBeSent"]
+
+
+@contextmanager
+def seen_as(driver: Chrome, media: str = "screen", scheme: str = "light") -> Iterator[None]:
+    """The browser as on a dark screen, or as on paper."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+    try:
+        yield
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 
 
 def shoot(driver: Chrome, name: str, height: int = 1200, width: int = 1200) -> Path | None:
@@ -72,10 +118,10 @@ def shoot(driver: Chrome, name: str, height: int = 1200, width: int = 1200) -> P
 
 
 def _shrink(path: Path) -> None:
-    """A palette of 64 colours is enough for a page."""
+    """A palette is enough for a page, if every shade of the map has its place in it."""
     from PIL import Image
 
     with Image.open(path) as image:
-        small = image.convert("RGB").quantize(64)
+        small = image.convert("RGB").quantize(128, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     small.save(path, optimize=True)
     assert path.stat().st_size < LARGEST, f"{path.name} is too large for the repository"

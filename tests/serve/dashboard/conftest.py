@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from selenium.webdriver import Chrome
 
 from serve.dashboard.access import Access
 from serve.dashboard.app import build_dashboard
+from tests.serve.dashboard.browser import chromium, served
 from tests.serve.dashboard.world import fill
 
 
@@ -19,6 +21,22 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("filled")
     fill(f"ducklake:sqlite:{folder}/catalog.sqlite")
     return folder
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Chrome]:
+    """One browser for all tests that look at pages."""
+    with chromium() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def site(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a dashboard that the browser may write to."""
+    folder = tmp_path_factory.mktemp("site") / "copy"
+    shutil.copytree(filled, folder)
+    with served(f"ducklake:sqlite:{folder}/catalog.sqlite") as address:
+        yield address
 
 
 @pytest.fixture

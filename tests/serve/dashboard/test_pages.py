@@ -2,55 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.expected_conditions import staleness_of
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
 
 from excam.store import Store
 from tests.excam.store.outcomes import error, put, verdict
-from tests.serve.dashboard.browser import chromium, served, shoot
-from tests.serve.dashboard.world import fill
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Chrome]:
-    with chromium() as driver:
-        yield driver
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    url = f"ducklake:sqlite:{tmp_path_factory.mktemp('site')}/catalog.sqlite"
-    fill(url)
-    with served(url) as address:
-        yield address
-
-
-def text(driver: Chrome, selector: str) -> str:
-    return driver.find_element(By.CSS_SELECTOR, selector).text
-
-
-def follow(driver: Chrome, by: str, selector: str) -> None:
-    """Click what leads to another page, and wait until the page it stood on is gone."""
-    page = driver.find_element(By.TAG_NAME, "html")
-    driver.find_element(by, selector).click()
-    WebDriverWait(driver, 30).until(staleness_of(page))
+from tests.serve.dashboard.browser import complaints, follow, served, shoot, text
 
 
 def colour(driver: Chrome, code: str) -> str:
     return driver.find_element(By.ID, f"map-{code}").value_of_css_property("fill")
-
-
-def complaints(driver: Chrome) -> list[str]:
-    """What the browser refused or failed at since last asked: a page of ours gives it no reason to."""
-    logged = driver.get_log("browser")  # type: ignore[no-untyped-call]
-    return [entry["message"] for entry in logged if entry["level"] == "SEVERE"]
 
 
 def test_the_overview_says_the_rate_its_interval_and_how_many_answers_it_rests_on(driver: Chrome, site: str) -> None:
@@ -133,8 +99,9 @@ def test_two_models_are_compared_with_interval_and_p_value(driver: Chrome, site:
     driver.get(f"{site}/compare")
     assert "points" in text(driver, ".compared")
     assert "too few to compare" in text(driver, "main")
+    assert "possible\np = " in text(driver, ".compared")
     assert complaints(driver) == []
-    shoot(driver, "compare", 1000)
+    shoot(driver, "compare", 1050)
 
 
 def test_runs_and_dead_letters_lead_to_the_record_and_how_to_try_it_again(driver: Chrome, site: str) -> None:
@@ -143,6 +110,10 @@ def test_runs_and_dead_letters_lead_to_the_record_and_how_to_try_it_again(driver
     follow(driver, By.CSS_SELECTOR, "#dead-letters td a")
     assert "excam dead-letters replay" in text(driver, "main")
     assert driver.find_elements(By.CSS_SELECTOR, "main b") == []
+    shoot(driver, "dead-letter", 700)
+    follow(driver, By.CSS_SELECTOR, "main form button")
+    assert "waits for the next replay" in text(driver, "#dead-letters")
+    assert "asked for" in text(driver, ".replay")
 
 
 def test_a_reader_reviews_a_report_and_the_overview_counts_it(driver: Chrome, site: str) -> None:
@@ -161,6 +132,8 @@ def test_no_page_is_wider_than_its_screen(driver: Chrome, site: str, width: int,
     for page in ("/", "/country?country=ID", "/reports", "/report?id=arabic", "/compare", "/runs"):
         driver.get(site + page)
         assert driver.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), page
+        if width < 400 and page in ("/", "/report?id=arabic"):
+            shoot(driver, f"phone-{'overview' if page == '/' else 'report'}", 1500, width)
     driver.set_window_size(1200, 900)
 
 
