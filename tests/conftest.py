@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import setuptools  # noqa: F401 - must come before anything imports distutils, or torch's extensions refuse to load
 
+os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default of 15 starves the engine beside other tests
 START = datetime(2026, 9, 1, tzinfo=UTC)
 COUNTRIES = ("Indonesia", "Japan", "Mexico", "Nigeria", "Germany")
 
