@@ -19,6 +19,7 @@ from pipelines.files import LogFile, inspect
 from pipelines.progress import Planned, Silence, Watcher
 from pipelines.replayed import replay_table
 from pipelines.session import Session, session
+from pipelines.stream.registry import Registry
 from pipelines.units import pending_rows
 from serve.settings import JudgeSettings
 
@@ -53,6 +54,8 @@ def replay(
     Those that now get a verdict are marked as resolved, the others count one more try.
     """
     options, watcher = options or ScoreOptions(), watcher or Silence()
+    if options.registry:
+        Registry(options.registry).check()
     with session(store_url, settings, "replay", {"dead_ids": list(dead_ids or [])}, options.wait, watcher) as run:
         if requested:
             dead_ids = run.store.query(waiting_replays, run.card.judge_version)
@@ -76,5 +79,5 @@ def _run(run: Session, paths: Sequence[str], options: ScoreOptions) -> Scored:
     sections = plan_sections(run.store, run.card.judge_version, files, whole)
     plan = Planned(len(files), 0, (), pending_rows(sections))
     run.watcher.planned(plan)
-    run.run(sections, options.mapping, gate=options.gate)
+    run.run(sections, options.mapping, gate=options.gate, registry=options.registry)
     return Scored(run.run_id, run.card.judge_version, run.card.tuned, plan, run.tally, run.seconds)

@@ -27,6 +27,7 @@ class ScoreOptions:
     cap_per_country: int | None = None
     gate: bool = True
     wait: float = 0.0
+    registry: str | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from excam.alerts.beside import alerts_beside
@@ -40,11 +40,12 @@ class Session:
         mapping: RecordMapping,
         *,
         gate: bool,
+        registry: str | None = None,
     ) -> None:
         """Judge the sections; the judge is started only when there is something for it to do."""
         if not sections:
             return
-        plan = self.plan(mapping, gate=gate)
+        plan = replace(self.plan(mapping, gate=gate), registry=registry)
         done, seconds = run_sections(self.store, self.lease, plan, sections, self.watcher)
         self.tally += done
         self.seconds += seconds

@@ -23,6 +23,7 @@ from pipelines.progress import Tally
 from pipelines.read import read_units
 from pipelines.screen_unit import screen_unit
 from pipelines.seen import take_stored_verdicts
+from pipelines.stream.registry import Registry
 from pipelines.units import Section
 
 Batch = dict[str, npt.NDArray[Any]]
@@ -41,6 +42,7 @@ class RunPlan:
     judge: Any
     tally: Any
     in_flight: int
+    registry: str | None = None  # describes the messages among replayed dead letters
 
 
 def section_row(section: Section) -> dict[str, bytes]:
@@ -74,12 +76,13 @@ class ReadAndScreen:
         self._plan = plan
         with Store.open(plan.store_url, read_only=True) as store:
             self._known = store.known_hashes(plan.judge_version)
+        self._registry = Registry(plan.registry) if plan.registry else None
 
     def __call__(self, batch: Batch) -> Iterator[Batch]:
         section: Section = pickle.loads(batch["section"][0])
         plan = self._plan
         for unit in read_units(section):
-            rows, skipped = screen_unit(unit, section, plan.mapping, gate=plan.gate)
+            rows, skipped = screen_unit(unit, section, plan.mapping, gate=plan.gate, registry=self._registry)
             take_stored_verdicts(rows, self._known, plan.store_url, plan.judge_version)
             yield _unit_row(
                 source=section.uri,

@@ -20,6 +20,7 @@ from excam.cli.score import summary
 @store_option
 @judge_options
 @click.option("--mapping", type=click.Path(exists=True, dir_okay=False), help="YAML that names your columns.")
+@click.option("--schema-registry", metavar="URL", help="Registry for Avro and Protobuf messages among them.")
 @click.option("--gate/--no-gate", default=True, show_default=True, help="Leave what is not about culture to the gate.")
 @click.option("--wait", default=0.0, metavar="SECONDS", help="Wait this long if another run holds the store.")
 @json_option
@@ -28,6 +29,7 @@ def replay(
     requested: bool,
     store: str,
     mapping: str | None,
+    schema_registry: str | None,
     gate: bool,
     wait: float,
     as_json: bool,
@@ -49,7 +51,8 @@ def replay(
     from pipelines.again import replay as run
     from pipelines.batch import ScoreOptions
 
-    options = ScoreOptions(mapping=RecordMapping.load(mapping) if mapping else RecordMapping(), gate=gate, wait=wait)
+    fields = RecordMapping.load(mapping) if mapping else RecordMapping()
+    options = ScoreOptions(mapping=fields, gate=gate, wait=wait, registry=schema_registry)
     with RunDisplay(quiet=as_json) as display:
         scored = run(
             store,

@@ -16,6 +16,7 @@ from excam.cli.options import json_option, store_option
 if TYPE_CHECKING:
     from pipelines.stream.run import Streamed
     from pipelines.stream.settings import StreamOptions
+    from pipelines.stream.successor import Successor
 
 
 class Span(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
@@ -66,6 +67,8 @@ def stream() -> None:
 @kafka_options
 @store_option
 @judge_options
+@click.option("--next-adapter", metavar="ADAPTER", help="Judge with this adapter too: the one to move to.")
+@click.option("--next-judge-config", type=click.Path(exists=True, dir_okay=False), help="YAML of the judge to move to.")
 @click.option("--mapping", type=click.Path(exists=True, dir_okay=False), help="YAML that names your fields.")
 @click.option("--schema-registry", metavar="URL", help="Registry for Avro and Protobuf messages.")
 @click.option("--group", default="excam", show_default=True, help="Consumer group that mirrors the store's offsets.")
@@ -100,10 +103,22 @@ def run(store: str, as_json: bool, **given: Any) -> None:
     from pipelines.stream.run import stream_topic
 
     judge = {name: given.pop(name) for name in ("base", "adapter", "threshold", "full", "judge_config")}
+    successor = _successor(judge, given.pop("next_adapter"), given.pop("next_judge_config"), quiet=as_json)
     options = _options(given)
     with StreamDisplay(quiet=as_json) as display:
-        done = stream_topic(options, store, judge_settings(judge), display)
+        done = stream_topic(options, store, judge_settings(judge), display, successor)
     click.echo(json.dumps(asdict(done), default=str) if as_json else _summary(done))
+
+
+def _successor(judge: dict[str, Any], adapter: str | None, config: str | None, *, quiet: bool) -> Successor | None:
+    """The judge to move to: this one with another adapter, or what a file of its own says."""
+    if adapter is None and config is None:
+        return None
+    from excam.cli.stream_display import SuccessorDisplay
+    from pipelines.stream.successor import Successor
+
+    chosen = {"judge_config": config} if config else judge
+    return Successor(judge_settings(chosen | ({"adapter": adapter} if adapter else {})), SuccessorDisplay(quiet=quiet))
 
 
 def _options(given: dict[str, Any]) -> StreamOptions:

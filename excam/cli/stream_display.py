@@ -77,3 +77,22 @@ class StreamDisplay(StreamWatcher):
         if self._troubled_at is not None:
             self._console.print(f"well again after {time.monotonic() - self._troubled_at:.0f} s")
         self._troubled_at = None
+
+
+class SuccessorDisplay(StreamWatcher):
+    """Says of the judge that comes up beside the running one what its owner waits for: that it has caught up."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._console = Console(stderr=True, quiet=quiet, highlight=False, markup=False, emoji=False)
+        self._told = False
+
+    def started(self, source: str, positions: Mapping[int, int]) -> None:
+        self._console.print(f"the next judge begins at {sum(positions.values()):,} offsets of {source}")
+
+    def idle(self) -> None:
+        if not self._told:
+            self._console.print("the next judge has caught up; compare the two, then start the stream with it alone")
+        self._told = True
+
+    def trouble(self, error: BaseException, pause: float) -> None:
+        self._console.print(f"the next judge is in trouble: {type(error).__name__}: {str(error)[:300]}")

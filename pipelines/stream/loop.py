@@ -25,8 +25,9 @@ from pipelines.stream.commit import BUDGET, DeadLetterTopic, commit_batch, mirro
 from pipelines.stream.plan import BatchPlan, BatchSize, Planner, TopicTruncatedError
 from pipelines.stream.read import read_ranges
 from pipelines.stream.registry import RegistryAwayError
+from pipelines.stream.screener import PartCount, Screened
 from pipelines.stream.settings import StreamOptions
-from pipelines.stream.stages import JudgedUnit, PartCount, Screened, start_screeners, start_stream_judge
+from pipelines.stream.stages import JudgedUnit, start_screeners, start_stream_judge
 from pipelines.stream.topic import Topic, refused
 from pipelines.stream.watch import BatchDone, StreamWatcher
 
@@ -142,6 +143,7 @@ class StreamLoop:
         units = [self._judge.judge.remote(unit) for stream in streams for unit in stream]
         parts = {planned.part: reduce(add, (one.parts[planned.part] for one in counted)) for planned in plan.ranges}
         rows = sum(one.rows for one in counted)
+        plan = self._planner.recount(plan, {part: count.first for part, count in parts.items()})
         return Batch(plan, parts, counted[0].budget, rows, units, time.monotonic())
 
     def _collect(self) -> None:
@@ -178,11 +180,12 @@ class StreamLoop:
             return
         busy = time.monotonic() - max(batch.submitted_at, self._settled_at)
         ranges = [*batch.plan.moved, *self._ranges(batch)]
-        done = BatchDone.of(batch.done, ranges, batch.parts, batch.plan.bounds, busy)
+        done = BatchDone.of(batch.done, ranges, batch.parts, self._planner.bounds, busy)
         ranges = [replace(one, detail=done.note(one.part)) for one in ranges]
+        begun = time.monotonic()
         commit_batch(self._session, self._topic, batch.done, ranges, batch.budget, self._letters)
         self._batches.popleft()
-        self._report(batch, done, ranges)
+        self._report(batch, done.later(time.monotonic() - begun), ranges)
         if time.monotonic() - self._tidied_at > TIDY_SECONDS:
             self._session.store.tidy(self._session.lease)
             self._tidied_at = time.monotonic()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from excam.fault import UserError
 from excam.store import OffsetRange
 from excam.store.offsets import LOST, START
-from pipelines.stream.read import PlannedRange
 from pipelines.stream.settings import Position
 from pipelines.stream.topic import Bounds, Topic
 
@@ -28,16 +27,30 @@ class TopicTruncatedError(UserError):
 
 
 @dataclass(frozen=True)
+class PlannedRange:
+    """Offsets of one partition to settle: ``start`` to ``end``, the last message among them before ``visible``."""
+
+    part: int
+    start: int
+    end: int
+    visible: int
+
+    def settled(self, last: int | None) -> int:
+        """Where the partition goes on after a read whose last message was at ``last``."""
+        reached = self.start if last is None else last + 1
+        return self.end if reached >= self.visible else reached
+
+
+@dataclass(frozen=True)
 class BatchPlan:
     """One micro-batch. ``moved`` are positions that change without a read: partitions that begin, offsets lost.
 
-    ``positions`` is where every partition stands before it, ``bounds`` what the topic held then.
+    ``positions`` is where every partition stands before it.
     """
 
     ranges: list[PlannedRange]
     moved: list[OffsetRange]
     positions: dict[int, int]
-    bounds: dict[int, Bounds]
 
 
 @dataclass
@@ -72,11 +85,15 @@ class BatchSize:
 
 @dataclass
 class Planner:
-    """Plans batches one after the other; ``positions`` runs ahead of the store by the batches in hand."""
+    """Plans batches one after the other; ``positions`` runs ahead of the store by the batches in hand.
+
+    ``bounds`` is what the topic held when it was last asked.
+    """
 
     topic: Topic
     size: BatchSize
     positions: dict[int, int] = field(default_factory=dict)
+    bounds: dict[int, Bounds] = field(default_factory=dict)
 
     def begin(self, stored: Mapping[int, int], start: Position, *, rewind: bool) -> list[OffsetRange]:
         """Take up the stored positions; those the store does not know begin at ``start`` and must be stored at once,
@@ -92,7 +109,7 @@ class Planner:
 
     def next(self) -> BatchPlan | None:
         """The next micro-batch, or None while there is nothing new. Partitions that appeared begin at their start."""
-        bounds = self.topic.bounds()
+        bounds = self.bounds = self.topic.bounds()
         begun = [self._start(part, bound.low) for part, bound in bounds.items() if part not in self.positions]
         before = {part: self.positions.get(part, bound.low) for part, bound in bounds.items()}
         lost = []
@@ -108,7 +125,27 @@ class Planner:
             return None
         visible = self.topic.visible_ends(wanted)
         ranges = [PlannedRange(part, start, end, visible[part]) for part, (start, end) in wanted.items()]
-        return BatchPlan(ranges, [*begun, *lost], starts, bounds)
+        return BatchPlan(ranges, [*begun, *lost], starts)
+
+    def recount(self, plan: BatchPlan, firsts: Mapping[int, int | None]) -> BatchPlan:
+        """The plan with what retention deleted between planning and reading moved to the losses.
+
+        Ray Data then begins at the first offset that is left and says nothing. So where the ``first`` message that came
+        is not the one asked for, the topic is asked again: below its beginning there is loss, above it a mere gap.
+        """
+        late = [one for one in plan.ranges if one.start < one.visible and firsts[one.part] != one.start]
+        if not late:
+            return plan
+        bounds = self.topic.bounds()
+        ranges = {one.part: one for one in plan.ranges}
+        lost = []
+        for one in late:
+            first = firsts[one.part]
+            cut = min(bounds[one.part].low, one.end if first is None else first)
+            if cut > one.start:
+                lost.append(OffsetRange(self.topic.source, one.part, one.start, cut, kind=LOST))
+                ranges[one.part] = replace(one, start=cut, visible=max(cut, one.visible))
+        return replace(plan, ranges=list(ranges.values()), moved=[*plan.moved, *lost])
 
 
 def _share_out(total: int, backlog: Mapping[int, int]) -> dict[int, int]:

@@ -8,32 +8,17 @@ after a time it returns what it has: a partition's messages come in order, so wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import ray
 from ray.data import DataContext
 
+from pipelines.stream.plan import PlannedRange
 from pipelines.stream.settings import KafkaAccess
 
 READ_CPUS = 0.25
 READ_TIMEOUT_MS = 60_000
 BLOCK_BYTES = 16 * 2**20
-
-
-@dataclass(frozen=True)
-class PlannedRange:
-    """Offsets of one partition to settle: ``start`` to ``end``, the last message among them before ``visible``."""
-
-    part: int
-    start: int
-    end: int
-    visible: int
-
-    def settled(self, last: int | None) -> int:
-        """Where the partition goes on after a read whose last message was at ``last``."""
-        reached = self.start if last is None else last + 1
-        return self.end if reached >= self.visible else reached
 
 
 def read_ranges(

@@ -56,6 +56,17 @@ class Registry:
         except Exception as error:  # decoders fail in any way on hostile bytes
             raise UndecodableError(f"not a message of schema {number}: {plain(error)}") from error
 
+    def check(self) -> None:
+        """Say now that nobody answers, for runs that end rather than wait for a registry."""
+        try:
+            self._get("/schemas/types")
+        except UndecodableError:
+            return  # it answers, though it does not know the question
+        except RegistryAwayError as error:
+            raise UserError(
+                f"{self._url}: {error}", "check --schema-registry, the network and its credentials"
+            ) from error
+
     def _reader(self, number: int) -> Reader:
         found = self._get(f"/schemas/ids/{number}")
         kind = found.get("schemaType", "AVRO")

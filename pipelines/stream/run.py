@@ -15,6 +15,7 @@ from pipelines.session import session
 from pipelines.stream.loop import StreamLoop
 from pipelines.stream.metrics import Metrics
 from pipelines.stream.settings import StreamOptions
+from pipelines.stream.successor import Successor, judging_beside
 from pipelines.stream.topic import Topic
 from pipelines.stream.watch import BatchDone, StreamWatcher
 from serve.settings import JudgeSettings
@@ -35,9 +36,16 @@ class Streamed:
 
 
 def stream_topic(
-    options: StreamOptions, store_url: str, settings: JudgeSettings, watcher: StreamWatcher | None = None
+    options: StreamOptions,
+    store_url: str,
+    settings: JudgeSettings,
+    watcher: StreamWatcher | None = None,
+    successor: Successor | None = None,
 ) -> Streamed:
-    """Judge a topic as it grows. SIGTERM and Ctrl-C end it within the grace period; the next run goes on from there."""
+    """Judge a topic as it grows. SIGTERM and Ctrl-C end it within the grace period; the next run goes on from there.
+
+    A ``successor`` judges the same topic beside it, for whoever moves to a new judge while live.
+    """
     watcher = watcher or StreamWatcher()
     if options.metrics_port is not None:
         metrics = Metrics(options.topic)
@@ -50,7 +58,7 @@ def stream_topic(
     ):
         plan = run.plan(options.mapping, gate=options.gate)
         loop = StreamLoop(run, plan, topic, options, watcher)
-        with _stopped_by_signals(loop.stopping):
+        with _stopped_by_signals(loop.stopping), judging_beside(run, options, successor, loop.stopping):
             loop.run()
         stopped = loop.stopping.is_set()
         run.ended = "stopped" if stopped else "done"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 from excam.store import OffsetRange
 from excam.store.offsets import LOST
 from pipelines.progress import Silence, Tally
-from pipelines.stream.stages import JudgedUnit, PartCount
+from pipelines.stream.screener import PartCount
+from pipelines.stream.stages import JudgedUnit
 from pipelines.stream.topic import Bounds
 
 
@@ -67,6 +68,10 @@ class BatchDone:
             skewed=sum(age < 0 for age in ages),
             lags=lags,
         )
+
+    def later(self, seconds: float) -> BatchDone:
+        """The same batch after a commit that took so long: only then is a verdict there for anybody to see."""
+        return replace(self, latencies=[age + seconds for age in self.latencies])
 
     def percentile(self, share: float) -> float | None:
         return float(np.percentile(self.latencies, share)) if self.latencies else None

@@ -7,6 +7,7 @@ import time
 import urllib.request
 from dataclasses import replace
 
+import pytest
 from click.testing import CliRunner
 from prometheus_client import generate_latest
 
@@ -15,7 +16,8 @@ from excam.judge_card import JudgeCard
 from excam.store import OffsetRange, Store
 from pipelines.progress import Tally
 from pipelines.stream.metrics import Metrics
-from pipelines.stream.stages import JudgedUnit, PartCount
+from pipelines.stream.screener import PartCount
+from pipelines.stream.stages import JudgedUnit
 from pipelines.stream.topic import Bounds
 from pipelines.stream.watch import BatchDone
 
@@ -45,6 +47,7 @@ def test_a_batch_tells_lag_delay_and_what_became_of_its_records() -> None:
     middle = done.percentile(50)
     assert middle is not None
     assert 1.5 < middle < 3
+    assert done.later(2.0).percentile(50) == pytest.approx(middle + 2)
     assert json.loads(done.note(0))["pairs_per_second"] == 2.0
 
 
