@@ -7,12 +7,14 @@ import os
 import time
 from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Response
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from pydantic import Field
 from ray import serve
 from ray.exceptions import RayActorError
 from ray.serve.exceptions import BackPressureError
+from starlette.responses import JSONResponse, PlainTextResponse
 
 from excam.judge_card import JudgeCard
 from excam.judgement import JudgeFailure, Judgement
@@ -36,6 +38,7 @@ def build_api(judge: Any, card: JudgeCard, token: str | None) -> FastAPI:
         description="Finds cultural errors in an instruction and the text generated for it.",
     )
     app.add_middleware(Guard, token=token)
+    app.add_exception_handler(RequestValidationError, _without_the_body)
     registry = CollectorRegistry()
     pairs_total = Counter("excam_http_pairs", "Pairs judged over HTTP, by outcome.", ["outcome"], registry=registry)
     seconds = Histogram("excam_http_seconds", "Seconds from request to answer.", registry=registry)
@@ -45,7 +48,7 @@ def build_api(judge: Any, card: JudgeCard, token: str | None) -> FastAPI:
         answers: list[Judgement | JudgeFailure] = await asyncio.wait_for(call, CALL_TIMEOUT)
         return answers
 
-    @app.post("/v1/judge", responses={401: {}, 413: {}, 429: {}, 503: {}})
+    @app.post("/v1/judge", responses={400: {}, 401: {}, 408: {}, 413: {}, 429: {}, 503: {}})
     async def judge_pairs(body: Pairs) -> JudgedOut:
         """Judge one pair or up to 256 of them; the outcomes come in the same order."""
         pairs = body if isinstance(body, list) else [body]
@@ -73,11 +76,18 @@ def build_api(judge: Any, card: JudgeCard, token: str | None) -> FastAPI:
     async def health() -> dict[str, str]:
         return {"status": "ok"}
 
-    @app.get("/metrics")
+    @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
     return app
+
+
+def _without_the_body(request: Request, error: Exception) -> Response:
+    """What is wrong with a body, without giving it back: it may be 8 MB, and need not be text."""
+    assert isinstance(error, RequestValidationError)
+    wrong = [{key: problem[key] for key in ("loc", "msg", "type")} for problem in error.errors()]
+    return JSONResponse({"detail": wrong}, 422)
 
 
 @serve.ingress()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 
@@ -13,6 +14,7 @@ from excam.fault import UserError
 from serve.schemas import MAX_BODY_BYTES
 
 OPEN_PATHS = ("/-/health",)
+PATIENCE = 30.0
 TOKEN_VARIABLE = "EXCAM_TOKEN"
 
 
@@ -33,12 +35,19 @@ def check_binding(host: str, token: str | None) -> None:
 
 
 class Guard:
-    """ASGI middleware: 401 without the right token, 413 as soon as a body is too large, declared or not."""
+    """ASGI middleware: 401 without the right token, 413 as soon as a body is too large, declared or not.
 
-    def __init__(self, app: ASGIApp, token: str | None, max_body: int = MAX_BODY_BYTES) -> None:
+    A client that takes longer than ``patience`` seconds to send its body gets 408: else a few that never finish would
+    hold everything there is.
+    """
+
+    def __init__(
+        self, app: ASGIApp, token: str | None, max_body: int = MAX_BODY_BYTES, patience: float = PATIENCE
+    ) -> None:
         self._app = app
         self._token = token
         self._max_body = max_body
+        self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -49,7 +58,12 @@ class Guard:
             answer = JSONResponse({"detail": "a bearer token is required"}, 401, {"WWW-Authenticate": "Bearer"})
             await answer(scope, receive, send)
             return
-        body = await self._body(headers, receive)
+        try:
+            async with asyncio.timeout(self._patience):
+                body = await self._body(headers, receive)
+        except TimeoutError:
+            await JSONResponse({"detail": "the body did not come in time"}, 408)(scope, receive, send)
+            return
         if body is None:
             limit = f"the body is larger than {self._max_body:,} bytes; send fewer pairs at once"
             await JSONResponse({"detail": limit}, 413)(scope, receive, send)
@@ -68,7 +82,7 @@ class Guard:
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         declared = headers.get("content-length", "0")
-        if not declared.isdigit() or int(declared) > self._max_body:
+        if not (declared.isascii() and declared.isdigit()) or int(declared) > self._max_body:
             return None
         body = bytearray()
         while True:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse, Response
@@ -27,19 +30,46 @@ from serve.guard import Guard
 
 MAX_FORM = 64 * 1024
 
+
+class Problem(BaseModel):
+    """What the API says when it does not answer: what is wrong and, where known, what to do about it."""
+
+    detail: str
+    fix: str = ""
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": said}
+    for status, said in (
+        (400, "The body cannot be read."),
+        (401, "A token is required."),
+        (403, "Not from here, or not with this token."),
+        (404, "There is no such thing."),
+        (408, "The body did not come in time."),
+        (413, "The body is too large."),
+        (422, "A value has another form."),
+        (429, "Too many requests."),
+        (503, "The store cannot be reached."),
+    )
+}
+
 log = logging.getLogger("excam.dashboard")
 
 
-def build_dashboard(store_url: str, access: Access, audit: Audit | None = None) -> FastAPI:
-    """The application on one store, which need not be reachable yet."""
+def build_dashboard(store_url: str, access: Access, audit: Audit | None = None, *, warm: bool = False) -> FastAPI:
+    """The application on one store, which need not be reachable yet; ``warm`` gets the first page ready beforehand."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if warm:
+            threading.Thread(target=pages.warm, args=(app.state.source,), daemon=True, name="excam-warm").start()
         yield
         app.state.source.close()
 
     # The usual /docs page takes its scripts from a CDN, so only the description itself is served.
-    app = FastAPI(title="ExCAM dashboard", version="1", docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title="ExCAM dashboard", version="1", docs_url=None, redoc_url=None, lifespan=lifespan, responses=PROBLEMS
+    )
     app.state.source = StoreSource(store_url)
     app.state.access = access
     app.state.audit = audit or Audit()
@@ -91,7 +121,9 @@ def _bad_request(request: Request, error: Exception) -> Response:
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _say(request, error.status_code, "Not found" if error.status_code == 404 else "Refused", str(error.detail))
+    answer = _say(request, error.status_code, "Not found" if error.status_code == 404 else "Refused", str(error.detail))
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 def _defect(request: Request, error: Exception) -> Response:

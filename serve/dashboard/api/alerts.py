@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from excam.alerts.check import Alert, standing
 from serve.dashboard.state import Source
@@ -15,16 +15,16 @@ router = APIRouter(tags=["alerts"])
 @router.get("/api/alerts")
 def get_alerts(source: Source) -> list[Alert]:
     """Alerts that have fired and not cleared, the latest first."""
-    return source.ask(standing)
+    return source.recall(standing)
 
 
-@router.get("/metrics")
+@router.get("/metrics", response_class=PlainTextResponse)
 def get_metrics(source: Source) -> Response:
     """The same as a gauge for Prometheus: 1 for each alert that stands."""
     registry = CollectorRegistry()
     gauge = Gauge(
         "excam_alert_standing", "Alerts that stand, by rule and subject.", ["rule", "subject"], registry=registry
     )
-    for alert in source.ask(standing):
+    for alert in source.recall(standing):
         gauge.labels(alert.rule, alert.subject).set(1)
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
