@@ -37,6 +37,6 @@ def dashboard(store: str, host: str, port: int, tokens: Path | None, audit: Path
     access.check_binding(host)
     if audit is not None and not audit.parent.is_dir():
         raise UserError(f"there is no folder {audit.parent}", "create it, or name another file for --audit")
-    app = build_dashboard(store, access, Audit(audit))
+    app = build_dashboard(store, access, Audit(audit), warm=True)
     click.echo(f"dashboard at http://{host}:{port}/ (Ctrl-C ends it)")
     uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)

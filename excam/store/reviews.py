@@ -103,14 +103,7 @@ def reviews_of(connection: duckdb.DuckDBPyConnection, pair_id: str, judge_versio
 def agreement(connection: duckdb.DuckDBPyConnection, view: View) -> Agreement:
     """Judge against readers, on the reviewed errors of a view."""
     judge = pick_judge(connection, view.judge)
-    where, wrong, values = view.where(judge.judge_version)
-    rows = connection.execute(
-        f"""SELECT pair_id, list(opinion ORDER BY reviewer) FROM ({_LATEST})
-            WHERE judge_version = $judge AND pair_key IN (SELECT pair_key FROM lake.verdicts WHERE {where} AND {wrong}
-                  AND pair_key IN (SELECT pair_key FROM lake.reviews))
-            GROUP BY pair_id""",
-        values,
-    ).fetchall()
+    rows = _opinions(connection, view, judge.judge_version) if _any_review(connection) else []
     settled = Counter(settle(opinions) for _, opinions in rows)
     right = settled[Opinion.RIGHT]
     low, high = wilson(right, len(rows))
@@ -126,6 +119,22 @@ def agreement(connection: duckdb.DuckDBPyConnection, view: View) -> Agreement:
         read_twice=len(twice),
         kappa=cohens_kappa(twice),
     )
+
+
+def _any_review(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Most stores have none, and looking for their verdicts would read all of them."""
+    return bool(connection.execute("SELECT 1 FROM lake.reviews LIMIT 1").fetchall())
+
+
+def _opinions(connection: duckdb.DuckDBPyConnection, view: View, judge_version: str) -> list[tuple[str, list[str]]]:
+    where, wrong, values = view.where(judge_version)
+    return connection.execute(
+        f"""SELECT pair_id, list(opinion ORDER BY reviewer) FROM ({_LATEST})
+            WHERE judge_version = $judge AND pair_key IN (SELECT pair_key FROM lake.verdicts WHERE {where} AND {wrong}
+                  AND pair_key IN (SELECT pair_key FROM lake.reviews))
+            GROUP BY pair_id""",
+        values,
+    ).fetchall()
 
 
 def settle(opinions: Sequence[str]) -> Opinion:

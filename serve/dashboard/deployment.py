@@ -49,7 +49,7 @@ class Dashboard:
         self._store, self._access, self._audit = store, access, audit
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
-        return build_dashboard(self._store, self._access, Audit(self._audit))
+        return build_dashboard(self._store, self._access, Audit(self._audit), warm=True)
 
 
 def build(args: Mapping[str, Any]) -> serve.Application:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.templating import Jinja2Templates
 from starlette.responses import Response
 
+from excam.fault import UserError
 from excam.store.queries.compare import Comparison, Side, choices
 from excam.store.queries.judges import judge_names
 from excam.store.queries.overview import FEWEST
@@ -21,8 +23,11 @@ from serve.dashboard.api import alerts, export, rates, reports, reviews
 from serve.dashboard.chart import CLASS_NAMES, line_chart, world_map
 from serve.dashboard.filters import Chosen, Filters
 from serve.dashboard.place import root_of
-from serve.dashboard.source import StoreSource
+from serve.dashboard.source import StoreSource, StoreUnreachableError
 from serve.dashboard.state import Source
+from serve.dashboard.world import outlines
+
+log = logging.getLogger("excam.dashboard")
 
 router = APIRouter(include_in_schema=False)
 templates = Jinja2Templates(
@@ -53,6 +58,20 @@ def filter_bar(source: StoreSource, filters: Filters) -> dict[str, Any]:
         "categories": [category.value for category in Category],
     }
     return {"filters": filters, "offered": offered}
+
+
+def warm(source: StoreSource) -> None:
+    """Get ready what the first reader would else wait for: the store, the usual view, the names and the map."""
+    outlines()
+    filters = Filters()
+    try:
+        rates.get_summary(source, filters)
+        rates.get_types(source, filters)
+        reviews.get_agreement(source, filters)
+        alerts.get_alerts(source)
+        filter_bar(source, filters)
+    except (StoreUnreachableError, UserError) as error:
+        log.info("nothing to get ready yet: %s", error)
 
 
 @router.get("/")

@@ -6,22 +6,23 @@ reached is only said to be so. Paths, addresses and SQL go to the server's log.
 
 from __future__ import annotations
 
+import copy
 import logging
 import threading
 import time
 from collections.abc import Callable, Hashable
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Concatenate, ParamSpec, TypeVar
 
 import duckdb
 
 from excam.fault import UserError
 from excam.store import Store
+from serve.dashboard.answers import Answers
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-KEEP_SECONDS = 30.0
-MOST_REMEMBERED = 100
+KEEP_SECONDS = 60.0
 
 log = logging.getLogger("excam.dashboard")
 
@@ -37,7 +38,14 @@ class StoreSource:
         self._url = url
         self._lock = threading.Lock()
         self._stores: dict[bool, Store] = {}
-        self._remembered: dict[Hashable, tuple[float, Any]] = {}
+        self._kept = Answers()
+        self._seen: int | None = None
+
+    def now(self) -> StoreSource:
+        """The same store as one request sees it: its version is looked up once, when it is first needed."""
+        current = copy.copy(self)
+        current._seen = None
+        return current
 
     def ask(
         self,
@@ -52,16 +60,18 @@ class StoreSource:
         except duckdb.Error as error:
             raise self._lost(error, writable=False) from error
 
+    def recall(self, question: Callable[..., Result], *args: Hashable) -> Result:
+        """The same, answered from memory until somebody commits to the store: readers of one view share its answer."""
+        return self._kept.get((question, args), self._version(), lambda: self.ask(question, *args))
+
     def remember(self, question: Callable[..., Result], *args: Hashable) -> Result:
-        """The same for what may be half a minute old, such as the names that filters offer."""
-        known = self._remembered.get((question, args))
-        if known is not None and time.monotonic() - known[0] < KEEP_SECONDS:
-            return cast("Result", known[1])
-        answer = self.ask(question, *args)
-        if len(self._remembered) > MOST_REMEMBERED:
-            self._remembered.clear()
-        self._remembered[(question, args)] = (time.monotonic(), answer)
-        return answer
+        """The same for what may be a minute old, such as the names that filters offer."""
+        return self._kept.get((question, args), int(time.monotonic() / KEEP_SECONDS), lambda: self.ask(question, *args))
+
+    def _version(self) -> int:
+        if self._seen is None:
+            self._seen = self.ask(_current_version)
+        return self._seen
 
     def write(
         self,
@@ -75,6 +85,8 @@ class StoreSource:
             return store.query(work, *args, **kwargs)
         except duckdb.Error as error:
             raise self._lost(error, writable=True) from error
+        finally:
+            self._seen = None  # whoever writes sees it at once
 
     def close(self) -> None:
         with self._lock:
@@ -103,3 +115,8 @@ class StoreSource:
         with self._lock:
             self._stores.pop(writable, None)
         return StoreUnreachableError()
+
+
+def _current_version(connection: duckdb.DuckDBPyConnection) -> int:
+    """The number of the store's latest commit."""
+    return int(connection.execute("SELECT id FROM lake.current_snapshot()").fetchall()[0][0])

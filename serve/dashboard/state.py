@@ -11,7 +11,7 @@ from serve.dashboard.source import StoreSource
 
 def _source(request: Request) -> StoreSource:
     source: StoreSource = request.app.state.source
-    return source
+    return source.now()
 
 
 Source = Annotated[StoreSource, Depends(_source)]

@@ -8,7 +8,7 @@ from enum import StrEnum
 import duckdb
 from pydantic import BaseModel, ConfigDict
 
-from excam.store.queries.judges import pick_judge
+from excam.store.queries.judges import JudgeUse, pick_judge
 from excam.store.queries.overview import FEWEST, corrected
 from excam.store.queries.rates import Change, Rate, Tally, difference, tallies, total
 from excam.store.queries.view import View
@@ -77,15 +77,21 @@ def _by_country(connection: duckdb.DuckDBPyConnection, view: View, side: Side, n
     return {country: tally for (country,), tally in tallies(connection, view, judge.judge_version, {"c": "country"})}
 
 
-def choices(connection: duckdb.DuckDBPyConnection, judge: str | None = None) -> dict[str, list[str]]:
+def choices(connection: duckdb.DuckDBPyConnection, judge: str | JudgeUse | None = None) -> dict[str, list[str]]:
     """What the filters offer: every country, language, app and model among this judge's verdicts, commonest first."""
     version = pick_judge(connection, judge).judge_version
-    found: dict[str, list[str]] = {}
-    for name in ("country", "language", "app", "model"):
-        rows = connection.execute(
-            f"""SELECT {name} FROM lake.verdicts WHERE judge_version = ? AND status <> 'not_applicable'
-                AND {name} IS NOT NULL GROUP BY {name} ORDER BY count(*) DESC, {name} LIMIT 300""",
-            [version],
-        ).fetchall()
-        found[name] = [row[0] for row in rows]
-    return found
+    rows = connection.execute(
+        """
+        SELECT place, coalesce(country, language, app, model) AS name
+        FROM (SELECT country, language, app, model, count(*) AS pairs,
+                     GROUPING(language, app, model) AS place FROM lake.verdicts
+              WHERE judge_version = ? AND status <> 'not_applicable'
+              GROUP BY GROUPING SETS ((country), (language), (app), (model)))
+        WHERE name IS NOT NULL QUALIFY row_number() OVER (PARTITION BY place ORDER BY pairs DESC, name) <= 300
+        ORDER BY pairs DESC, name
+        """,
+        [version],
+    ).fetchall()
+    # The bits of GROUPING say which of the three is left out of a group: all of them where it is a country's.
+    places = {"country": 0b111, "language": 0b011, "app": 0b101, "model": 0b110}
+    return {name: [value for at, value in rows if at == place] for name, place in places.items()}

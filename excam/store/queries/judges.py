@@ -66,8 +66,10 @@ def judge_names(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return {version: _name(card.base, card.adapter) for version, card in cards}
 
 
-def pick_judge(connection: duckdb.DuckDBPyConnection, wanted: str | None = None) -> JudgeUse:
+def pick_judge(connection: duckdb.DuckDBPyConnection, wanted: str | JudgeUse | None = None) -> JudgeUse:
     """The judge whose version begins with ``wanted``, or the one that ran last; its counts, a scan, are left out."""
+    if isinstance(wanted, JudgeUse):
+        return wanted
     rows = connection.execute(
         """
         WITH versions AS (
@@ -79,12 +81,10 @@ def pick_judge(connection: duckdb.DuckDBPyConnection, wanted: str | None = None)
         """,
         {"wanted": wanted or ""},
     ).fetchall()
-    judged = [row for row in rows if _has_verdicts(connection, row[0])]
     if wanted is None:
-        candidates = judged or rows
-        if not candidates:
+        if not rows:
             raise UserError("the store holds no verdicts yet", "judge some logs first: excam score LOGS")
-        return _use(*candidates[0])
+        return _use(*next((row for row in rows if _has_verdicts(connection, row[0])), rows[0]))
     exact = [row for row in rows if row[0] == wanted]
     if not (exact or rows):
         raise UserError(f"no judge {wanted!r} in this store", "see which there are with: excam judges")

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from excam.stats import holm
 from excam.store.queries.judges import JudgeUse, pick_judge
-from excam.store.queries.rates import Change, Rate, Tally, difference, span_of, tallies, total
+from excam.store.queries.rates import Change, Rate, Tally, difference, tallies, total
 from excam.store.queries.trends import Bucket
 from excam.store.queries.view import View
 
@@ -80,25 +80,44 @@ class Kinds(Frozen):
     severities: list[Kind]
 
 
-def summarise(connection: duckdb.DuckDBPyConnection, view: View) -> Summary:
-    """Totals of a view. Dead letters have no country or app, so they are those of the judge, still open."""
+class Overview(Frozen):
+    """What the first page shows of a view, from one reading of its verdicts: all of it is of the same moment."""
+
+    summary: Summary
+    series: Series
+    countries: Countries
+
+
+Cells = list[tuple[date, str | None, Tally]]
+"""Counts by day and country: small enough to hold, and enough for totals, the way over time and every country."""
+
+
+def overview(connection: duckdb.DuckDBPyConnection, view: View, fewest: int = FEWEST) -> Overview:
+    """Totals, trend and countries of a view. Reading a million verdicts is what costs, so they are read once."""
     judge = pick_judge(connection, view.judge)
+    keys = {"day": "logged_on", "country": "country"}
+    cells: Cells = [(day, name, tally) for (day, name), tally in tallies(connection, view, judge.judge_version, keys)]
+    return Overview(
+        summary=_summary(connection, view, judge, cells),
+        series=_series(judge, "all", None, [(day, None, tally) for day, _, tally in cells]),
+        countries=_countries(judge, cells, fewest),
+    )
+
+
+def _summary(connection: duckdb.DuckDBPyConnection, view: View, judge: JudgeUse, cells: Cells) -> Summary:
+    """Totals of a view. Dead letters have no country or app, so they are those of the judge, still open."""
     where, values = view.part.where(judge.judge_version)
     dead = "SELECT count(*) FROM lake.dead_letters WHERE judge_version = ? AND resolved_at IS NULL"
-    rate = total(tally for _, tally in tallies(connection, view, judge.judge_version)).rate()
-    judged, first, last = connection.execute(
-        f"""SELECT count(*), min(logged_on) FILTER (status <> 'not_applicable'),
-                   max(logged_on) FILTER (status <> 'not_applicable') FROM lake.verdicts WHERE {where}""",
-        values,
-    ).fetchall()[0]
+    judged = _count(connection, f"SELECT count(*) FROM lake.verdicts WHERE {where}", values)
+    rate = total(tally for *_, tally in cells).rate()
     return Summary(
         judge=judge,
         rate=rate,
         judged=judged,
         not_applicable=max(0, judged - rate.n),
         dead_letters=_count(connection, dead, [judge.judge_version]),
-        first_day=first,
-        last_day=last,
+        first_day=min((day for day, *_ in cells), default=None),
+        last_day=max((day for day, *_ in cells), default=None),
     )
 
 
@@ -107,42 +126,52 @@ def series(
 ) -> Series:
     """Rates over time, of all pairs or split; days, weeks or months by how long the view is, unless one is named."""
     judge = pick_judge(connection, view.judge)
-    if bucket is None:
-        days = span_of(connection, view, judge.judge_version)
-        length = (days[1] - days[0]).days if days else 0
-        bucket = Bucket.DAY if length <= 28 else Bucket.WEEK if length <= 500 else Bucket.MONTH
-    group = by if by in SPLITS else "NULL::VARCHAR"
-    keys = {"bucket": f"date_trunc('{bucket.value}', logged_on)::DATE", "group": group}
+    keys = {"day": "logged_on", "group": by if by in SPLITS else "NULL::VARCHAR"}
     found = tallies(connection, view, judge.judge_version, keys)
-    found.sort(key=lambda item: (item[0][1] or "", item[0][0]))
-    points = [Point(bucket=day, group=name, rate=tally.rate()) for (day, name), tally in found]
-    return Series(judge=judge, by=by or "all", bucket=bucket, points=points)
+    return _series(judge, by or "all", bucket, [(day, name, tally) for (day, name), tally in found])
 
 
-def countries(connection: duckdb.DuckDBPyConnection, view: View, fewest: int = FEWEST) -> Countries:
+def _series(judge: JudgeUse, by: str, bucket: Bucket | None, cells: Cells) -> Series:
+    days = {day for day, *_ in cells}
+    if bucket is None:
+        length = (max(days) - min(days)).days if days else 0
+        bucket = Bucket.DAY if length <= 28 else Bucket.WEEK if length <= 500 else Bucket.MONTH
+    starts = {day: _start(day, bucket) for day in days}
+    sums: dict[tuple[str, date], tuple[str | None, list[Tally]]] = {}
+    for day, name, tally in cells:
+        sums.setdefault((name or "", starts[day]), (name, []))[1].append(tally)
+    points = [Point(bucket=key[1], group=sums[key][0], rate=total(sums[key][1]).rate()) for key in sorted(sums)]
+    return Series(judge=judge, by=by, bucket=bucket, points=points)
+
+
+def _start(day: date, bucket: Bucket) -> date:
+    """The first day of a bucket; weeks begin on Monday."""
+    if bucket is Bucket.MONTH:
+        return day.replace(day=1)
+    return day - timedelta(days=day.weekday()) if bucket is Bucket.WEEK else day
+
+
+def _countries(judge: JudgeUse, cells: Cells, fewest: int) -> Countries:
     """Every country of the view, the highest rate that rests on enough pairs first.
 
     Changes are tested only where both halves have ``fewest`` pairs, and corrected (Holm) for all that were tested.
     """
-    judge = pick_judge(connection, view.judge)
-    days = span_of(connection, view, judge.judge_version)
-    half = days[0] + timedelta(days=((days[1] - days[0]).days + 1) // 2) if days and days[0] < days[1] else None
-    later = "logged_on >= $half::DATE" if half else "true"
-    values = {"half": half.isoformat()} if half else {}
-    halves: dict[str | None, dict[bool, Tally]] = {}
-    for (name, is_later), tally in tallies(
-        connection, view, judge.judge_version, {"country": "country", "later": later}, values
-    ):
-        halves.setdefault(name, {})[is_later] = tally
+    days = {day for day, *_ in cells}
+    first, last = min(days, default=None), max(days, default=None)
+    half = first + timedelta(days=((last - first).days + 1) // 2) if first and last and first < last else None
+    halves: dict[str | None, dict[bool, list[Tally]]] = {}
+    for day, name, tally in cells:
+        halves.setdefault(name, {}).setdefault(half is not None and day >= half, []).append(tally)
+    sums = {name: {later: total(parts) for later, parts in both.items()} for name, both in halves.items()}
     moved = {
         name: found
-        for name, parts in halves.items()
+        for name, parts in sums.items()
         if all(part in parts and parts[part].n >= fewest for part in (False, True))
         and (found := difference(parts[False].rate(), parts[True].rate()))
     }
     changes = corrected(moved)
     rows = []
-    for name, parts in halves.items():
+    for name, parts in sums.items():
         rate = total(parts.values()).rate()
         rows.append(CountryRate(country=name, rate=rate, enough=rate.n >= fewest, change=changes.get(name)))
     rows.sort(key=lambda row: (not row.enough, -(row.rate.rate or 0.0), -row.rate.n, row.country or ""))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import duckdb
@@ -52,15 +51,6 @@ class Tally:
     squared_weight: float = 0.0
     error_weight: float = 0.0
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.n + other.n,
-            self.errors + other.errors,
-            self.weight + other.weight,
-            self.squared_weight + other.squared_weight,
-            self.error_weight + other.error_weight,
-        )
-
     def rate(self) -> Rate:
         low, high = weighted_wilson(min(self.error_weight, self.weight), self.weight, self.squared_weight)
         share = min(1.0, self.error_weight / self.weight) if self.weight > 0 else None
@@ -69,7 +59,15 @@ class Tally:
 
 
 def total(tallies: Iterable[Tally]) -> Tally:
-    return sum(tallies, Tally())
+    n = errors = 0
+    weight = squared_weight = error_weight = 0.0
+    for tally in tallies:
+        n += tally.n
+        errors += tally.errors
+        weight += tally.weight
+        squared_weight += tally.squared_weight
+        error_weight += tally.error_weight
+    return Tally(n, errors, weight, squared_weight, error_weight)
 
 
 def difference(first: Rate, second: Rate) -> tuple[float, float, float, float] | None:
@@ -111,12 +109,3 @@ def tallies(
         parameters | dict(values or {}),
     ).fetchall()
     return [(tuple(row[:-5]), Tally(*row[-5:])) for row in rows if row[-5]]
-
-
-def span_of(connection: duckdb.DuckDBPyConnection, view: View, judge_version: str) -> tuple[date, date] | None:
-    """The first and last day of the view that hold a judged pair about culture."""
-    where, values = view.part.where(judge_version)
-    row = connection.execute(
-        f"SELECT min(logged_on), max(logged_on) FROM lake.verdicts WHERE {where} AND status <> 'not_applicable'", values
-    ).fetchone()
-    return (row[0], row[1]) if row and row[0] is not None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from excam.store.queries.judges import JudgeUse
 from excam.store.queries.slice import Slice
 
 
@@ -14,11 +15,12 @@ class View:
 
     Without more it is every pair the judge found an error in. ``category`` and ``severity`` ask for pairs that hold
     such an error, ``p_error`` for those the judge was at least this sure of. The pairs a rate is measured against stay
-    the same, so that rates of two views can be compared.
+    the same, so that rates of two views can be compared. ``judge`` is a version or its beginning, None for the one used
+    last, or the judge itself where somebody has looked it up already.
     """
 
     part: Slice = field(default_factory=Slice)
-    judge: str | None = None
+    judge: str | JudgeUse | None = None
     category: str | None = None
     severity: str | None = None
     p_error: float | None = None

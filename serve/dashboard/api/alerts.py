@@ -25,6 +25,9 @@ def get_metrics(source: Source) -> Response:
     gauge = Gauge(
         "excam_alert_standing", "Alerts that stand, by rule and subject.", ["rule", "subject"], registry=registry
     )
-    for alert in source.recall(standing):
+    untold = Gauge("excam_alert_untold", "Alerts that stand and that the webhook did not take.", registry=registry)
+    alerts = source.recall(standing)
+    for alert in alerts:
         gauge.labels(alert.rule, alert.subject).set(1)
+    untold.set(sum(alert.problem is not None for alert in alerts))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
 from excam.store.queries.compare import Comparison, Side, compare
-from excam.store.queries.overview import FEWEST, Countries, Kinds, Series, Summary, countries, kinds, series, summarise
+from excam.store.queries.judges import pick_judge
+from excam.store.queries.overview import FEWEST, Countries, Kinds, Series, Summary, kinds, overview, series
 from excam.store.queries.trends import Bucket
-from serve.dashboard.filters import Chosen
+from excam.store.queries.view import View
+from serve.dashboard.filters import Chosen, Filters
+from serve.dashboard.source import StoreSource
 from serve.dashboard.state import Source
 
 router = APIRouter(prefix="/api", tags=["rates"])
@@ -17,10 +21,15 @@ router = APIRouter(prefix="/api", tags=["rates"])
 Fewest = Annotated[int, Query(ge=1, le=1_000_000, description="pairs below which no rate is compared")]
 
 
+def seen(source: StoreSource, filters: Filters) -> View:
+    """The view with its judge looked up, which every question about it would else do again."""
+    return replace(filters.view, judge=source.recall(pick_judge, filters.judge))
+
+
 @router.get("/summary")
 def get_summary(source: Source, filters: Chosen) -> Summary:
     """The error rate of the view with its interval, and what was judged, left out and lost."""
-    return source.ask(summarise, filters.view)
+    return source.recall(overview, seen(source, filters), FEWEST).summary
 
 
 @router.get("/trends")
@@ -31,19 +40,22 @@ def get_trends(
     by: Literal["all", "country", "language", "app", "model"] = "all",
 ) -> Series:
     """The error rate over time, in days, weeks or months."""
-    return source.ask(series, filters.view, bucket, by)
+    view = seen(source, filters)
+    if bucket is None and by == "all":
+        return source.recall(overview, view, FEWEST).series
+    return source.recall(series, view, bucket, by)
 
 
 @router.get("/countries")
 def get_countries(source: Source, filters: Chosen, fewest: Fewest = FEWEST) -> Countries:
     """Every country's rate, and its change from the earlier to the later half of the period."""
-    return source.ask(countries, filters.view, fewest)
+    return source.recall(overview, seen(source, filters), fewest).countries
 
 
 @router.get("/types")
 def get_types(source: Source, filters: Chosen) -> Kinds:
     """Pairs with errors by type and by severity."""
-    return source.ask(kinds, filters.view)
+    return source.recall(kinds, seen(source, filters))
 
 
 @router.get("/compare")
@@ -56,4 +68,4 @@ def get_compare(
     fewest: Fewest = FEWEST,
 ) -> Comparison:
     """Two models, apps or judges on the same days: B less A, overall and by country."""
-    return source.ask(compare, filters.view, side, a, b, fewest)
+    return source.recall(compare, seen(source, filters), side, a, b, fewest)

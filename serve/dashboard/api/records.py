@@ -62,7 +62,7 @@ class FullDeadLetter(DeadLetter):
 @router.get("/judges")
 def get_judges(source: Source) -> list[JudgeUse]:
     """Every judge in the store, the one used last first."""
-    return source.ask(list_judges)
+    return source.recall(list_judges)
 
 
 @router.get("/runs")

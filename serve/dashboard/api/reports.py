@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 
 from excam.store.queries.reports import Order, Reports, list_reports
 from excam.store.queries.show import ShownPair, show_pair
+from serve.dashboard.api.rates import seen
 from serve.dashboard.filters import Chosen, Filters
 from serve.dashboard.source import StoreSource
 from serve.dashboard.state import Source
@@ -35,7 +36,7 @@ def get_listed(
 def get_reports(
     source: StoreSource, filters: Filters, order: Order = Order.WORST, limit: int = 25, offset: int = 0
 ) -> Reports:
-    return source.ask(list_reports, filters.view, order, limit, offset)
+    return source.recall(list_reports, seen(source, filters), order, limit, offset)
 
 
 @router.get("/{pair_id:path}")

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from excam.store.reviews import Agreement, Opinion, Review, add_review, agreement, reviews_of
 from serve.dashboard.access import reviewing
+from serve.dashboard.api.rates import seen
 from serve.dashboard.filters import Chosen
 from serve.dashboard.source import StoreSource
 from serve.dashboard.state import Source
@@ -36,7 +37,7 @@ def get_reviews(source: Source, pair_id: str, judge_version: Annotated[str, Quer
 @router.get("/agreement")
 def get_agreement(source: Source, filters: Chosen) -> Agreement:
     """How far readers agree with the judge on the errors of a view."""
-    return source.ask(agreement, filters.view)
+    return source.recall(agreement, seen(source, filters))
 
 
 @router.post("/reviews", status_code=201)

@@ -1,0 +1,51 @@
+"""Answers are shared while they hold, asked for once at a time, and never kept past their version."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from serve.dashboard.answers import Answers
+
+
+def test_an_answer_is_kept_for_its_version_and_no_longer() -> None:
+    asked: list[str] = []
+    answers = Answers()
+    for question, version in (("a", 1), ("a", 1), ("b", 1), ("a", 2), ("a", 2)):
+        assert answers.get(question, version, lambda: asked.append("x") or len(asked)) == len(asked)  # type: ignore[func-returns-value]
+    assert len(asked) == 3
+
+
+def test_those_who_ask_at_the_same_time_share_one_question() -> None:
+    answers, asked, begun, go_on = Answers(), [], threading.Event(), threading.Event()
+
+    def ask() -> int:
+        asked.append(1)
+        begun.set()
+        go_on.wait(30)
+        return 7
+
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(answers.get("q", 1, ask))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    begun.wait(30)
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert (found, len(asked)) == ([7] * 4, 1)
+
+
+def test_a_question_that_failed_is_asked_again_and_old_ones_are_forgotten() -> None:
+    answers = Answers(most=2)
+
+    def fail() -> int:
+        raise ValueError("no answer")
+
+    with pytest.raises(ValueError, match="no answer"):
+        answers.get("a", 1, fail)
+    assert answers.get("a", 1, lambda: 1) == 1
+    answers.get("b", 1, lambda: 2)
+    answers.get("c", 1, lambda: 3)
+    assert answers.get("a", 1, lambda: 4) == 4
