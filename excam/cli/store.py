@@ -1,4 +1,4 @@
-"""``excam store``: make a store, look at it, keep it in order, copy it."""
+"""``excam store``: make a store, look at it, keep it in order, copy it, delete from it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ import click
 
 from excam.cli.options import json_option, store_option
 from excam.cli.output import moment, print_json, print_table
+from excam.cli.store_backup import backup, restore
+from excam.cli.store_forget import forget
 
 
 @click.group()
 def store() -> None:
-    """Create, describe, compact or snapshot a store.
+    """Create, describe, compact, back up or restore a store, or delete pairs from it.
 
     A store is ducklake:sqlite:PATH, one machine with the data files beside the catalogue, or
     ducklake:postgres:DSN?data_path=FOLDER, a server that several machines reach. A password comes from PGPASSWORD,
     EXCAM_STORE_PASSWORD or a passfile, never from the URL.
     """
+
+
+for command in (forget, backup, restore):
+    store.add_command(command)
 
 
 @store.command()

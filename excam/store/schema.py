@@ -129,10 +129,11 @@ SCHEMA_VERSION = MIGRATIONS[-1].version
 def stored_version(connection: duckdb.DuckDBPyConnection) -> int:
     """The schema version of an attached store, 0 when it holds no tables yet."""
     try:
-        found = connection.execute("SELECT value FROM lake.store_meta WHERE key = 'schema_version'").fetchone()
+        # All rows are fetched: a result that is left open would keep SQLite's write-ahead log from ever being emptied.
+        found = connection.execute("SELECT value FROM lake.store_meta WHERE key = 'schema_version'").fetchall()
     except duckdb.CatalogException:
         return 0
-    return int(found[0]) if found else 0
+    return int(found[0][0]) if found else 0
 
 
 def refuse_newer(version: int, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -38,7 +38,7 @@ _FORGET_EXTREMES = f"""
 # Python's SQLite must not open a file that DuckDB's has open in the same process (decision 041), so a child does it.
 _VACUUM_SQLITE = """
 import sqlite3, sys
-with sqlite3.connect(sys.argv[1], timeout=5, isolation_level=None) as catalogue:
+with sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None) as catalogue:
     catalogue.execute("VACUUM")
     busy, *_ = catalogue.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 catalogue.close()
@@ -57,12 +57,12 @@ def scrub(url: StoreUrl, connection: duckdb.DuckDBPyConnection, lease: Lease) ->
             raise LeaseLostError
         attempt(partial(_run, connection, step))
     if url.path is not None:
-        attempt_vacuum(url)
+        _vacuum_file(url)
     else:
         _vacuum_server(connection)
 
 
-def attempt_vacuum(url: StoreUrl) -> None:
+def _vacuum_file(url: StoreUrl) -> None:
     """Rewrite a SQLite catalogue without its free pages and empty its write-ahead log."""
     command = [sys.executable, "-c", _VACUUM_SQLITE, str(url.path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -17,6 +17,7 @@ from pyarrow import fs
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
 from excam.store import dead_letters, ledger, offsets, runs, seen
+from excam.store.backup import Manifest, load_backup, write_backup
 from excam.store.commit import Committed, commit
 from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, Size, compact, store_size
 from excam.store.connection import attempt, connect
@@ -169,6 +170,11 @@ class Store:
             scrub(self.url, connection, lease)
         return found
 
+    def load_backup(self, lease: Lease, folder: str, manifest: Manifest) -> None:
+        """Fill this store, which must be empty, in one transaction; see :func:`excam.store.restore.restore`."""
+        with self._connection.cursor() as connection:
+            runs.under_lease(connection, lease, lambda: load_backup(connection, folder, manifest))
+
     # Reading.
 
     def done_parts(self, source: str, fingerprint: str, judge_version: str) -> set[int]:
@@ -236,6 +242,11 @@ class Store:
         """Write everything as a plain DuckDB file; rows by table."""
         with self._connection.cursor() as connection:
             return write_snapshot(connection, file, replace=replace)
+
+    def backup(self, into: str) -> tuple[str, Manifest]:
+        """Write everything, of one moment, to a new folder below ``into``: where it is and what it holds."""
+        with self._connection.cursor() as connection:
+            return write_backup(connection, str(self.url), into)
 
     def runs(self, limit: int = 50) -> pa.Table:
         return self.query(runs.list_runs, limit)

@@ -1,0 +1,70 @@
+"""How much room pairs of production length take in a store, after compaction: bytes a judged pair, by table.
+
+    python -m bench.size --pairs 20000
+
+One pair in ten holds an error with an explanation of a sentence, and texts are random words, which compress less than
+prose does. Texts are kept once for each content hash: traffic that repeats itself takes less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from datetime import timedelta
+
+from bench.pairs import bench_pairs, pair_table
+from excam.judge_card import JudgeCard
+from excam.outcome import outcome_table
+from excam.pair import content_hash
+from excam.store import Store
+
+CARD = JudgeCard(base="bench", base_sha256="0" * 64, prompt_sha256="1" * 64, decoding={})
+ERROR = {
+    "severity": "major",
+    "type": "wrong custom",
+    "category": "customs",
+    "location": "output",
+    "span": "usually go like this",
+    "start": 10,
+    "end": 30,
+    "match": "exact",
+    "explanation": "People there do it another way, and a visitor who follows this would give offence to the hosts.",
+}
+
+
+def bytes_a_pair(count: int, words: int, batch: int = 5_000) -> dict[str, float]:
+    """Commit made-up pairs as a nightly run does, compact, and divide what is left by their number."""
+    records = pair_table(bench_pairs(count, words), "bench").to_pylist()
+    for number, record in enumerate(records):
+        record |= {"kind": "verdict", "source": "bench", "part": 0, "row": number, "country": "ID", "language": "en"}
+        record |= {"status": "error" if number % 10 == 0 else "correct", "score": 0.9, "p_error": number % 997 / 997}
+        record |= {"errors": [ERROR] if number % 10 == 0 else [], "report": '{"errors": []}', "sample_share": 1.0}
+        record["content_hash"] = content_hash(record["instruction"], record["output"])
+    with tempfile.TemporaryDirectory() as folder, Store.open(f"ducklake:sqlite:{folder}/catalog.sqlite") as store:
+        with store.lease() as lease:
+            judge = store.register_judge(CARD)
+            run = store.start_run(lease, "bench", judge, {})
+            for first in range(0, count, batch):
+                store.commit(lease, run, judge, [outcome_table(records[first : first + batch])], [])
+            store.compact(lease, timedelta(0), timedelta(0))
+        tables = store.query(
+            lambda connection: connection.execute(
+                "SELECT table_name, file_size_bytes FROM ducklake_table_info('lake') WHERE file_size_bytes > 0"
+            ).fetchall()
+        )
+    return {str(name): size / count for name, size in tables}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=20_000)
+    parser.add_argument("--words", type=int, default=90)
+    arguments = parser.parse_args()
+    found = bytes_a_pair(arguments.pairs, arguments.words)
+    print(json.dumps({name: round(size, 1) for name, size in found.items()}))
+    print(f"bytes a pair {sum(found.values()):.0f}")
+
+
+if __name__ == "__main__":
+    main()

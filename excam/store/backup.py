@@ -1,0 +1,173 @@
+"""Copies of a store that outlive it: every table at one moment as Parquet, with a manifest that proves it whole.
+
+A backup is rows, not files and a catalogue, so it can be taken while a writer commits, read by anything, and restored
+into either kind of catalogue, at any place, by this version of ExCAM or a later one. The ledger and the topics' offsets
+are among the rows: a restored store goes on where the backup was taken and judges nothing twice. Versions of the store
+from before that moment are not kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from excam.fault import UserError
+from excam.store.connection import attempt
+from excam.store.schema import stored_version
+
+MANIFEST = "manifest.json"
+ROWS_PER_BATCH = 20_000
+
+# The new store makes these itself: which version it has, and who may write to it.
+_OWN = {"store_meta", "leases"}
+
+
+class Part(BaseModel):
+    """One table of a backup: its file is in the folder under the table's name."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rows: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What a backup holds. It is written last: a folder without one is no backup."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_version: int
+    taken_at: datetime
+    store: str
+    tables: dict[str, Part]
+
+    @property
+    def rows(self) -> dict[str, int]:
+        return {name: part.rows for name, part in self.tables.items()}
+
+
+def write_backup(connection: duckdb.DuckDBPyConnection, store: str, into: str) -> tuple[str, Manifest]:
+    """Write all tables as they are at one moment to a new folder below ``into``; where it is and what it holds."""
+    taken_at = datetime.now(UTC)
+    folder = f"{into.rstrip('/')}/excam-{taken_at:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
+    filesystem, path = _open(folder)
+    filesystem.create_dir(path, recursive=True)
+    # Files of this moment may be removed under the copy, when somebody's data is deleted: then it begins anew.
+    version, tables = attempt(lambda: _copy_tables(connection, filesystem, path))
+    manifest = Manifest(schema_version=version, taken_at=taken_at, store=store, tables=tables)
+    with filesystem.open_output_stream(f"{path}/{MANIFEST}") as stream:
+        stream.write(manifest.model_dump_json(indent=2).encode())
+    return folder, manifest
+
+
+def _copy_tables(
+    connection: duckdb.DuckDBPyConnection, filesystem: fs.FileSystem, path: str
+) -> tuple[int, dict[str, Part]]:
+    """Read everything in one transaction, so that all tables are of one version of the store."""
+    connection.execute("BEGIN")
+    try:
+        names = [name for name in _tables(connection) if name not in _OWN]
+        parts = {name: _copy(connection, name, filesystem, f"{path}/{name}.parquet") for name in names}
+        return stored_version(connection), parts
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    rows = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'lake' ORDER BY 1"
+    ).fetchall()
+    return [str(name) for (name,) in rows]
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, table: str, filesystem: fs.FileSystem, path: str) -> Part:
+    batches = connection.execute(f"FROM lake.{table}").to_arrow_reader(ROWS_PER_BATCH)
+    rows = 0
+    with filesystem.open_output_stream(path) as stream, pq.ParquetWriter(stream, batches.schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return Part(rows=rows, sha256=_digest(filesystem, path))
+
+
+def read_manifest(folder: str) -> Manifest:
+    """The manifest of a backup, with every file it names found to be there and unharmed."""
+    filesystem, path = _open(folder)
+    try:
+        with filesystem.open_input_stream(f"{path}/{MANIFEST}") as stream:
+            manifest = Manifest.model_validate_json(stream.read())
+    except FileNotFoundError:
+        raise UserError(
+            f"there is no backup in {folder}: it has no {MANIFEST}",
+            "name the folder that `excam store backup` printed; one without a manifest was cut short",
+        ) from None
+    except ValidationError as error:
+        raise UserError(
+            f"{folder}/{MANIFEST} cannot be read: {error.errors()[0]['msg']}", "use another backup"
+        ) from None
+    for name, part in manifest.tables.items():
+        try:
+            same = _digest(filesystem, f"{path}/{name}.parquet") == part.sha256
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise UserError(f"{folder}/{name}.parquet is missing or was changed since", "use another backup")
+    return manifest
+
+
+def load_backup(connection: duckdb.DuckDBPyConnection, folder: str, manifest: Manifest) -> None:
+    """Fill an empty store's tables from a backup, inside the caller's transaction, and count what came."""
+    filesystem, path = _open(folder)
+    if held := [name for name in manifest.tables if _count(connection, name)]:
+        raise UserError(f"the store to restore into is not empty: it holds {', '.join(held)}", "name a new place")
+    for name, part in manifest.tables.items():
+        if not part.rows:
+            continue
+        with filesystem.open_input_file(f"{path}/{name}.parquet") as file:
+            stored = pq.ParquetFile(file)
+            reader = pa.RecordBatchReader.from_batches(stored.schema_arrow, stored.iter_batches(ROWS_PER_BATCH))
+            connection.register("restored", reader)
+            connection.execute(f"INSERT INTO lake.{name} BY NAME SELECT * FROM restored")
+            connection.unregister("restored")
+    counted = {name: _count(connection, name) for name in manifest.tables}
+    if counted != manifest.rows:
+        raise RuntimeError(f"the restored tables hold {counted} rows, the backup {manifest.rows}")
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    ((rows,),) = connection.execute(f"SELECT count(*) FROM lake.{table}").fetchall()
+    return int(rows)
+
+
+def _open(folder: str) -> tuple[fs.FileSystem, str]:
+    """The file system of a local folder or an address such as ``s3://bucket/backups``, and the path in it."""
+    if "://" not in folder:
+        return fs.LocalFileSystem(), folder
+    try:
+        found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(folder)
+    except (ValueError, OSError, pa.ArrowException) as error:
+        raise UserError(
+            f"cannot open {folder}: {error}", "give a folder, or an address such as s3://bucket/x"
+        ) from None
+    return found
+
+
+def _digest(filesystem: fs.FileSystem, path: str) -> str:
+    digest = hashlib.sha256()
+    with filesystem.open_input_stream(path) as stream:
+        for chunk in _chunks(stream):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _chunks(stream: pa.NativeFile) -> Iterator[bytes]:
+    while chunk := stream.read(1 << 20):
+        yield chunk
