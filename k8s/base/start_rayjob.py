@@ -1,7 +1,7 @@
 """Start a copy of a suspended RayJob under the name of this run: ``start_rayjob.py TEMPLATE``, inside a pod.
 
-A CronJob runs this with RUN_NAME from its tick, so the same tick started twice finds the name taken and is done. Only the
-standard library is needed, and of the API only: read the template, create the copy.
+A CronJob runs this with RUN_NAME from its tick, so the same tick started twice finds the name taken and is done. Only
+the standard library is needed, and of the API only: read the template, create the copy.
 """
 
 from __future__ import annotations
