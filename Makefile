@@ -1,5 +1,5 @@
 # Two commands: `make demo` shows the product at work, `make test` checks it. Both set up everything they need.
-.PHONY: help environment demo test unit faults lock clean
+.PHONY: help environment demo test unit faults chaos audit test-k8s lock clean
 
 BIN := .venv/bin
 STORE := ducklake:sqlite:demo-store/catalog.sqlite
@@ -8,7 +8,10 @@ help:
 	@echo "make demo   judge the bundled sample log on this machine and print error rates by country"
 	@echo "make test   ruff, mypy --strict and all tests but those of make faults, with real vLLM, Ray, Kafka, DuckLake and PostgreSQL"
 	@echo "make unit   the tests of the metric alone: no engine, no store, no other process"
-	@echo "make faults kill the stream's driver at every step, its judge and its brokers, and count: some 20 minutes"
+	@echo "make faults kill the stream's replica, engine and one of three brokers, and count: minutes"
+	@echo "make chaos  hurt a stream at random moments for MINUTES=30 with KILLS=100 from SEED=7, and count"
+	@echo "make audit  known vulnerabilities and licences of everything in requirements.lock"
+	@echo "make test-k8s  apply the overlays of k8s/ to the cluster in KUBECONFIG, upgrade, run a night, delete: 10 minutes"
 	@echo "make lock   compile requirements.lock anew from pyproject.toml"
 
 environment:
@@ -37,6 +40,23 @@ unit: environment
 faults:
 	@.ci/environment test
 	$(BIN)/pytest -m faults
+
+MINUTES := 30
+KILLS := 100
+SEED := 7
+
+chaos:
+	@.ci/environment test
+	$(BIN)/python -m tests.chaos --minutes $(MINUTES) --kills $(KILLS) --seed $(SEED)
+
+audit: environment
+	$(BIN)/python -m bench.licences --check
+	# Strict: a package that no advisory could be asked about is a failure and not a pass.
+	.cache/bootstrap/bin/uv tool run --quiet pip-audit --strict --disable-pip --no-deps --requirement requirements.lock
+
+test-k8s:
+	@.ci/environment test
+	$(BIN)/pytest -m cluster tests/k8s/cluster --durations=10
 
 lock: environment
 	.cache/bootstrap/bin/uv pip compile --quiet pyproject.toml --extra cpu --extra train --extra dev --universal \

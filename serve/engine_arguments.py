@@ -32,6 +32,7 @@ def engine_arguments(judge: Judge) -> dict[str, Any]:
     compiled = on_gpu if settings.engine.compile == "auto" else bool(settings.engine.compile)
     arguments: dict[str, Any] = {
         "model": str(judge.model_path),
+        "load_format": "safetensors",  # never a pickle that lies beside them: loading one runs code
         "dtype": "bfloat16",
         "max_model_len": settings.max_prompt_tokens + settings.max_report_tokens + 16,
         "max_num_seqs": settings.engine.max_num_seqs,

@@ -21,7 +21,7 @@ def load(path: Path, recipe: Recipe, device: torch.device) -> Any:
     attention.register()
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     model = AutoModelForCausalLM.from_pretrained(
-        path, dtype=dtype, attn_implementation=attention.NAME, local_files_only=True
+        path, dtype=dtype, attn_implementation=attention.NAME, local_files_only=True, use_safetensors=True
     )
     return prepare(model.to(device), recipe)
 
