@@ -56,6 +56,7 @@ def filter_bar(source: StoreSource, filters: Filters) -> dict[str, Any]:
         "certainties": CERTAINTIES,
         "at_least": lambda share: f"{wording.percent(share)} or more",
         "categories": [category.value for category in Category],
+        "language": wording.language,
     }
     return {"filters": filters, "offered": offered}
 

@@ -23,6 +23,7 @@ from serve.dashboard.state import Source
 router = APIRouter(include_in_schema=False)
 
 Name = Annotated[str | None, Query(max_length=300)]
+LETTERS = 50
 
 
 @router.get("/report")
@@ -82,6 +83,7 @@ def compare(
         b=second,
         found=found,
         names=source.remember(judge_names) if side is Side.JUDGE else {},
+        kept={name: value for name, value in filters.chosen.items() if name not in ("since", "until", side.value)},
     )
 
 
@@ -92,14 +94,16 @@ def _options(source: StoreSource, filters: Filters, side: Side) -> list[str]:
 
 
 @router.get("/runs")
-def runs(request: Request, source: Source, filters: Chosen) -> Response:
+def runs(request: Request, source: Source, filters: Chosen, offset: records.Offset = 0) -> Response:
     return render(
         request,
         "runs.html",
         page="/runs",
         filters=filters,
         runs=records.get_runs(source),
-        letters=records.get_dead_letters(source),
+        letters=records.get_dead_letters(source, limit=LETTERS, offset=offset),
+        offset=offset,
+        limit=LETTERS,
         names=source.remember(judge_names),
         person=request.state.person,
     )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
+from babel import Locale
+
 from excam.country import country_name
 from excam.store.queries.rates import Change, Rate
 from excam.store.reviews import Agreement
 
 SURE = 0.05
+LANGUAGES = Locale("en").languages
 
 LABELS = {
     "norms_and_values": "norms and values",
@@ -19,6 +22,7 @@ LABELS = {
     "error": "error found",
     "correct": "no error found",
     "not_found": "words not found in the text",
+    "p_error": "judge's certainty from",
     "errors": "with errors",
     "reused": "known from before",
     "skipped": "outside the sample",
@@ -43,11 +47,16 @@ def number(count: float | None) -> str:
 def points(change: Change) -> str:
     """A change in percentage points, with a sign that also says its direction; what rounds to nothing has none."""
     moved = round(change.difference * 100, 1)
-    return f"{'▲' if moved > 0 else '▼'} {moved:+.1f} points" if moved else "± 0.0 points"
+    return _signed(f"{'▲' if moved > 0 else '▼'} {moved:+.1f} points") if moved else "± 0.0 points"
 
 
 def points_between(change: Change) -> str:
-    return f"{change.low * 100:+.1f} to {change.high * 100:+.1f}"
+    return _signed(f"{change.low * 100:+.1f} to {change.high * 100:+.1f}")
+
+
+def _signed(text: str) -> str:
+    """A minus as long as a plus, not a hyphen."""
+    return text.replace("-", "−")
 
 
 def chance(p_value: float) -> str:
@@ -79,7 +88,7 @@ def counts(text: str | None) -> str:
     except ValueError:
         return "–"
     told = [f"{number(value)} {label(name)}" for name, value in found.items() if isinstance(value, int) and value]
-    return ", ".join(told) or "nothing new"
+    return ", ".join(told) or ("nothing new" if found else "–")
 
 
 def file_name(source: str | None) -> str:
@@ -89,6 +98,11 @@ def file_name(source: str | None) -> str:
 
 def country(code: str | None) -> str:
     return "No country" if code is None else country_name(code)
+
+
+def language(code: str | None) -> str:
+    """A language by its English name; a code that has none stays as it is."""
+    return "–" if not code else LANGUAGES.get(code, code)
 
 
 def pretty(text: str | None) -> str:
@@ -114,5 +128,6 @@ FILTERS = {
     "moment": moment,
     "label": label,
     "country": country,
+    "language": language,
     "pretty": pretty,
 }

@@ -19,6 +19,7 @@ from serve.dashboard.state import Source
 router = APIRouter(prefix="/api", tags=["records"])
 
 Limit = Annotated[int, Query(ge=1, le=500)]
+Offset = Annotated[int, Query(ge=0, le=100_000)]
 
 
 class Run(BaseModel):
@@ -66,18 +67,24 @@ def get_judges(source: Source) -> list[JudgeUse]:
 
 
 @router.get("/runs")
-def get_runs(source: Source, limit: Limit = 50) -> list[Run]:
+def get_runs(source: Source, limit: Limit = 50, offset: Offset = 0) -> list[Run]:
     """The latest runs."""
-    return [Run.model_validate(row) for row in source.ask(list_runs, limit).to_pylist()]
+    return [Run.model_validate(row) for row in source.ask(list_runs, offset + limit).slice(offset).to_pylist()]
 
 
 @router.get("/dead-letters")
 def get_dead_letters(
-    source: Source, reason: str | None = None, include_resolved: bool = False, limit: Limit = 50
+    source: Source,
+    reason: str | None = None,
+    include_resolved: bool = False,
+    limit: Limit = 50,
+    offset: Offset = 0,
 ) -> list[DeadLetter]:
     """Records that could not be judged, the latest first."""
-    found = source.ask(list_dead_letters, reason=reason or None, include_resolved=include_resolved, limit=limit)
-    letters = [DeadLetter.model_validate(row) for row in found.to_pylist()]
+    found = source.ask(
+        list_dead_letters, reason=reason or None, include_resolved=include_resolved, limit=offset + limit
+    )
+    letters = [DeadLetter.model_validate(row) for row in found.slice(offset).to_pylist()]
     asked = _asked(source, [letter.dead_id for letter in letters])
     return [
         letter.model_copy(update={"replay": asked.get((letter.dead_id, letter.judge_version))}) for letter in letters

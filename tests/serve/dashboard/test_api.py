@@ -97,6 +97,9 @@ def test_judges_runs_and_dead_letters_are_listed(client: TestClient) -> None:
     assert client.get("/api/runs").json()[0]["state"] == "done"
     letters = client.get("/api/dead-letters").json()
     assert {letter["reason"] for letter in letters} == {"missing_output"}
+    paged = [client.get("/api/dead-letters", params={"limit": 1, "offset": at}).json() for at in range(3)]
+    assert [letter["dead_id"] for page in paged for letter in page] == [letter["dead_id"] for letter in letters]
+    assert client.get("/api/runs", params={"offset": 1}).json() == []
     assert "record" in client.get(f"/api/dead-letters/{letters[0]['dead_id']}").json()
 
 

@@ -10,11 +10,13 @@ from click.testing import CliRunner
 
 from excam.cli import cli
 from excam.dataset.from_reviews import samples_of
+from excam.models import resolve
 from excam.report import parse_report
 from excam.store.reviews import Opinion, cohens_kappa, settle
 from serve.dashboard.access import Access
 from tests.excam.store.outcomes import TUNED
 from tests.serve.dashboard.conftest import dashboard
+from train.tokenise import tokenise
 
 JUDGE = TUNED.judge_version
 PEOPLE = Access.from_environment({"EXCAM_TOKEN": "ana", "EXCAM_READ_TOKEN": "ben"})
@@ -80,6 +82,8 @@ def test_reviewed_pairs_become_samples_whose_label_follows_the_readers(own_url: 
     rows = pq.read_table(out).to_pylist()
     assert len(rows) == 2
     assert all(row["source"] == "reviews" for row in rows)
+    learnt = tokenise(out, resolve("smollm2-135m").path)
+    assert (learnt.sources, len(learnt)) == (("reviews",), 2)
 
 
 def test_a_false_alarm_is_learnt_as_a_correct_pair_and_a_missed_error_not_at_all() -> None:
