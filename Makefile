@@ -1,5 +1,5 @@
 # Two commands: `make demo` shows the product at work, `make test` checks it. Both set up everything they need.
-.PHONY: help environment demo test unit faults chaos audit test-k8s lock clean
+.PHONY: help environment demo test unit faults s3 chaos audit test-k8s lock clean
 
 BIN := .venv/bin
 STORE := ducklake:sqlite:demo-store/catalog.sqlite
@@ -12,6 +12,7 @@ help:
 	@echo "make chaos  hurt a stream at random moments for MINUTES=30 with KILLS=100 from SEED=7, and count"
 	@echo "make audit  known vulnerabilities and licences of everything in requirements.lock"
 	@echo "make test-k8s  apply the overlays of k8s/ to the cluster in KUBECONFIG, upgrade, run a night, delete: 10 minutes"
+	@echo "make s3     logs, store and backups in a bucket of a real S3 server, which Go builds the first time"
 	@echo "make lock   compile requirements.lock anew from pyproject.toml"
 
 environment:
@@ -40,6 +41,10 @@ unit: environment
 faults:
 	@.ci/environment test
 	$(BIN)/pytest -m faults
+
+s3:
+	@.ci/environment test
+	$(BIN)/pytest tests/excam/store/object_storage.py
 
 MINUTES := 30
 KILLS := 100

@@ -19,6 +19,7 @@ from typing import TypeVar
 import duckdb
 
 from excam.fault import UserError
+from excam.store.bucket import has_keys, s3_secret
 from excam.store.url import StoreUrl, quote
 
 Result = TypeVar("Result")
@@ -26,13 +27,14 @@ Result = TypeVar("Result")
 RETRY_SECONDS = 30.0
 
 # What a transaction that lost a race is told, by DuckLake, SQLite and PostgreSQL: each can be tried again from the
-# start. The last is a reader whose files were removed under it, because somebody's data had to go at once.
+# start. The last two are a reader whose files were removed under it, because somebody's data had to go at once.
 _LOST_RACE = (
     "transaction conflict",
     "database is locked",
     "could not serialize",
     "deadlock detected",
     '.parquet": no such file or directory',
+    "(http 404 not found)",
 )
 
 
@@ -111,9 +113,12 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         }
     )
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
-    in_bucket = ("httpfs",) if url.data_path and "://" in url.data_path else ()
-    for extension in ("ducklake", f"{url.catalogue}_scanner", *in_bucket):
+    for extension in ("ducklake", f"{url.catalogue}_scanner"):
         load_extension(connection, extension)
+    if url.data_path and "://" in url.data_path:
+        load_extension(connection, "httpfs")
+    if url.data_path and url.data_path.startswith("s3://"):
+        _reach_buckets(connection)
     if password := url.password():
         connection.execute(f"CREATE SECRET catalogue (TYPE postgres, PASSWORD {quote(password)})")
     options = ["READ_ONLY", "CREATE_IF_NOT_EXISTS false"] if read_only else []
@@ -129,15 +134,28 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         attempt(lambda: connection.execute(f"ATTACH {quote(target)} AS lake{how}"))
     except duckdb.Error as error:
         connection.close()
-        raise _unreachable(url, error) from error
+        raise unreachable(url, error) from error
     return connection
+
+
+def _reach_buckets(connection: duckdb.DuckDBPyConnection) -> None:
+    if not has_keys():
+        load_extension(connection, "aws")
+    try:
+        connection.execute(s3_secret())
+    except duckdb.Error as error:
+        raise UserError(
+            "no keys for the bucket: none in the environment, and this machine has no role",
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        ) from error
 
 
 def _missing(url: StoreUrl) -> UserError:
     return UserError(f"there is no store at {url}", "score some logs first, or run: excam store init")
 
 
-def _unreachable(url: StoreUrl, error: duckdb.Error) -> UserError:
+def unreachable(url: StoreUrl, error: duckdb.Error) -> UserError:
+    """Why a catalogue or bucket could not be reached, without a password."""
     reason = str(error).strip().splitlines()[0].rpartition("failed: ")[2]
     if password := url.password():
         reason = reason.replace(password, "***")

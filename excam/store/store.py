@@ -20,7 +20,7 @@ from excam.store import dead_letters, ledger, offsets, runs, seen
 from excam.store.backup import Manifest, load_backup, write_backup
 from excam.store.commit import Committed, commit
 from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, Size, compact, store_size
-from excam.store.connection import attempt, connect
+from excam.store.connection import attempt, connect, unreachable
 from excam.store.forget import Forgotten, Selection, find_forgettable, forget
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
@@ -61,8 +61,10 @@ class Store:
                         f"bring it up to date with: excam store init --store '{place}'",
                     )
                 _migrate(place, connection, version, migrations)
-        except BaseException:
+        except BaseException as error:
             connection.close()
+            if isinstance(error, duckdb.HTTPException):
+                raise unreachable(place, error) from error
             raise
         return cls(place, connection, read_only=read_only)
 

@@ -12,9 +12,13 @@ from excam.store import Store
 def traces(store: Store, word: str) -> set[str]:
     """Where the word is found: names of files below the store's folders, and tables of a PostgreSQL catalogue."""
     folders = [Path(store.data_path)] + ([store.url.path.parent] if store.url.path else [])
+    return words_in(folders, word) | (_tables(store, word) if store.url.path is None else set())
+
+
+def words_in(folders: list[Path], word: str) -> set[str]:
+    """The files below these folders that hold the word, packed or unpacked."""
     files = {file for folder in folders for file in folder.rglob("*") if file.is_file()}
-    found = {str(file) for file in files if word.encode() in file.read_bytes() or word in _cells(file)}
-    return found | (_tables(store, word) if store.url.path is None else set())
+    return {str(file) for file in files if word.encode() in file.read_bytes() or word in _cells(file)}
 
 
 def _cells(file: Path) -> str:

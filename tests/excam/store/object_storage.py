@@ -1,0 +1,104 @@
+"""A store in a bucket, on a real S3 server: ``make s3`` runs this, because the first time builds the server.
+
+Everything that touches files is tried: the lake, logs, staged files, deletion, compaction, backups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import fs
+
+from excam.fault import UserError
+from excam.outcome import outcome_table
+from excam.store import Committed, Selection, Store
+from excam.store.queries import trends
+from excam.store.restore import restore
+from tests.conftest import pair_record
+from tests.excam.store.outcomes import JUDGE, count, error, put, unit, verdict
+from tests.excam.store.traces import words_in
+from tests.s3 import Bucket, running_s3
+
+SECRET = "xylophon-4711"
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[Bucket]:
+    with pytest.MonkeyPatch.context() as patch, running_s3() as server:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        filesystem, name = fs.FileSystem.from_uri(f"{server.address}?allow_bucket_creation=true")
+        filesystem.create_dir(name)
+        yield server
+
+
+@pytest.fixture
+def url(bucket: Bucket, tmp_path: Path) -> str:
+    return f"ducklake:sqlite:{tmp_path}/catalog.sqlite?data_path={bucket.address}/{tmp_path.name}"
+
+
+def test_a_store_in_a_bucket_is_written_read_compacted_and_cleaned(bucket: Bucket, url: str, tmp_path: Path) -> None:
+    with Store.open(url) as store:
+        put(store, verdict(0), verdict(1, errors=[error()], output=f"{SECRET} 🍚"), units=[unit(0)])
+        staged = f"{store.staging}/run/part.parquet"
+        filesystem, path = fs.FileSystem.from_uri(staged)
+        pq.write_table(outcome_table([verdict(2), verdict(3, instruction=SECRET)]), path, filesystem=filesystem)
+        with store.lease() as lease:
+            run_id = store.start_run(lease, "score", JUDGE, {})
+            assert store.commit(lease, run_id, JUDGE, [staged], [unit(1)]) == Committed(verdicts=2)
+            before, after = store.compact(lease, timedelta(0), timedelta(0))
+        assert after.files < before.files
+        inside = bucket.folder / tmp_path.name
+        assert words_in([inside], SECRET)
+        with store.lease() as lease:
+            assert store.forget(lease, Selection(pair_ids=("p1", "p3"))).pairs == 2
+        assert words_in([inside, tmp_path], SECRET) == set()
+        assert not list((inside / "staging").rglob("*.parquet"))
+        assert put(store, verdict(0), units=[unit(0)]) == Committed(known=1)
+        files = store.pending_pairs("another judge", f"{store.staging}/pairs", 1)
+        assert len(files) == 2
+    with Store.open(url, read_only=True) as reader:
+        assert reader.query(trends).rows[0].n == 2
+
+
+def test_a_backup_goes_into_a_bucket_and_comes_back(bucket: Bucket, url: str, tmp_path: Path) -> None:
+    with Store.open(url) as store:
+        put(store, verdict(0), verdict(1, errors=[error()]), units=[unit(0)])
+        folder, manifest = store.backup(f"{bucket.address}/backups")
+        trend = store.query(trends)
+    again = f"ducklake:sqlite:{tmp_path}/again/catalog.sqlite"
+    assert restore(folder, again) == manifest
+    with Store.open(again) as restored:
+        assert restored.query(trends) == trend
+        assert count(restored, "ledger") == 1
+
+
+def test_a_wrong_key_is_told_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-the-key")
+    with pytest.raises(UserError) as refused:
+        Store.open(url)
+    assert "403" in str(refused.value)
+    assert "not-the-key" not in str(refused.value)
+
+
+@pytest.mark.engine
+def test_logs_in_a_bucket_are_judged_into_a_store_in_a_bucket(
+    bucket: Bucket, url: str, judge_settings: Any, judge: Any
+) -> None:
+    from pipelines.batch import ScoreOptions, score_logs
+
+    log = f"{bucket.address}/logs/2026-09-01.parquet"
+    filesystem, path = fs.FileSystem.from_uri(log)
+    pq.write_table(pa.Table.from_pylist([pair_record(number) for number in range(12)]), path, filesystem=filesystem)
+    scored = score_logs([f"{bucket.address}/logs"], url, judge_settings, ScoreOptions(gate=False))
+    assert scored.tally.judged == 12
+    again = score_logs([log], url, judge_settings, ScoreOptions(gate=False))
+    assert again.tally.rows == 0
+    with Store.open(url, read_only=True) as store:
+        assert count(store, "verdicts") == 12
