@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -59,8 +60,13 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Find cultural errors in your chatbot's traffic.
 
-    Start with `excam score LOGS --store URL`, then ask `excam trends --by country`.
+    Start with `excam score LOGS --store URL`, then ask `excam trends --by country`. EXCAM_LOG=json writes a log for
+    machines to stderr.
     """
+    if os.environ.get("EXCAM_LOG"):
+        from excam.logs import start_logging
+
+        start_logging()
 
 
 def main(arguments: list[str] | None = None) -> Any:
@@ -68,11 +74,20 @@ def main(arguments: list[str] | None = None) -> Any:
     try:
         return cli.main(args=arguments, prog_name="excam", standalone_mode=True)
     except UserError as error:
-        click.echo(f"excam: {error}", err=True)
+        _tell(error)
     except ModuleNotFoundError as error:
         missing = UserError(
             f"this command needs the package {error.name}, which is not installed",
             "install the judge with: pip install 'excam[cpu]' (or 'excam[gpu]' on a machine with a GPU)",
         )
-        click.echo(f"excam: {missing}", err=True)
+        _tell(missing)
     sys.exit(2)
+
+
+def _tell(error: UserError) -> None:
+    if os.environ.get("EXCAM_LOG", "").lower() == "json":
+        from excam.logs import event
+
+        event("failed", 40, error=error.message, fix=error.fix)
+    else:
+        click.echo(f"excam: {error}", err=True)

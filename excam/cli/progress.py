@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
+from excam.logs import wants_json
+
 if TYPE_CHECKING:
     from pipelines.progress import Planned, Tally
 
@@ -33,7 +35,7 @@ class RunDisplay:
             TextColumn("{task.fields[rate]}"),
             TextColumn("{task.fields[found]}"),
             TimeRemainingColumn(),
-            console=Console(stderr=True, quiet=quiet),
+            console=Console(stderr=True, quiet=quiet or wants_json()),
             transient=True,
         )
         self._task = self._progress.add_task("looking at the logs", total=None, rate="", found="")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.status import Status
 
+from excam.logs import wants_json
 from pipelines.progress import Tally
 from pipelines.stream.watch import StreamWatcher
 
@@ -23,7 +24,7 @@ class StreamDisplay(StreamWatcher):
     """Shows a stream on stderr; says nothing when quiet, except that something is wrong."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, quiet=quiet, highlight=False, markup=False, emoji=False)
+        self._console = Console(stderr=True, quiet=quiet or wants_json(), highlight=False, markup=False, emoji=False)
         self._status = Status("starting the judge", console=self._console)
         self._tally = Tally()
         self._told_at = 0.0
@@ -83,7 +84,7 @@ class SuccessorDisplay(StreamWatcher):
     """Says of the judge that comes up beside the running one what its owner waits for: that it has caught up."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, quiet=quiet, highlight=False, markup=False, emoji=False)
+        self._console = Console(stderr=True, quiet=quiet or wants_json(), highlight=False, markup=False, emoji=False)
         self._told = False
 
     def started(self, source: str, positions: Mapping[int, int]) -> None:

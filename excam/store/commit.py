@@ -24,6 +24,7 @@ from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY
 from excam.store.lease import Lease
 from excam.store.ledger import LedgerUnit, write_ledger
 from excam.store.offsets import OffsetRange, write_ranges
+from excam.store.told import tell_commit
 from excam.store.url import quote
 
 
@@ -61,7 +62,9 @@ def commit(
         return committed
 
     try:
-        return transact(connection, write)
+        committed = transact(connection, write)
+        tell_commit(connection, run_id, judge_version, committed)
+        return committed
     finally:
         for table in ("batch", "held", "named", "claim"):
             connection.execute(f"DROP TABLE IF EXISTS temp.{table}")

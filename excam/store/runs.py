@@ -12,6 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from excam.judge_card import JudgeCard
+from excam.logs import bind, event, unbind
 from excam.store.connection import transact
 from excam.store.holder import this_process
 from excam.store.lease import Lease
@@ -50,6 +51,8 @@ def start_run(
             [run_id, kind, judge_version, RUNNING, told, str(this_process())],
         ),
     )
+    bind(run_id=run_id, judge_version=judge_version)
+    event("run_started", kind=kind)
     return run_id
 
 
@@ -65,6 +68,8 @@ def end_run(
             "UPDATE lake.runs SET ended_at = now(), state = ?, counts = ? WHERE run_id = ?", [state, told, run_id]
         ),
     )
+    event("run_ended", run_id=run_id, state=state, counts=dict(counts))
+    unbind()
 
 
 def list_runs(connection: duckdb.DuckDBPyConnection, limit: int = 50) -> pa.Table:

@@ -31,9 +31,21 @@ def assert_whole(store: Store) -> None:
     assert rows_of(store, "FROM lake.pairs ANTI JOIN lake.verdicts USING (pair_id, content_hash)") == []
 
 
-def test_two_writers_on_the_same_pairs_store_each_pair_once(store_url: str) -> None:
+WHOLE = "SELECT " + ", ".join(
+    f"(SELECT count(*) FROM lake.{name}) AS {name}" for name in ("pairs", "verdicts", "errors")
+)
+
+
+def test_two_writers_on_the_same_pairs_store_each_pair_once_while_a_reader_looks_on(store_url: str) -> None:
     with Store.open(store_url) as store:
         writers = [start(store_url, name, 0, 60, 20) for name in ("one", "two")]
+        with Store.open(store_url, read_only=True) as reader:
+            seen = [0]
+            while any(process.poll() is None for process in writers):
+                (counts,) = rows_of(reader, WHOLE)
+                assert len(set(counts.values())) == 1, "a commit is seen whole or not at all"
+                assert counts["pairs"] >= seen[-1]
+                seen.append(counts["pairs"])
         assert [process.wait(timeout=300) for process in writers] == [0, 0]
         assert_whole(store)
         assert count(store, "pairs") == 60
