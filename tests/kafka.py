@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # its stubs are incomplete
 
 from excam.models.cache import cache_root
@@ -37,16 +37,21 @@ def free_port() -> int:
 
 
 def kafka_jars() -> Path:
-    """The folder with Kafka's jars; fetched by Maven when this pom was never fetched before."""
+    """The folder with Kafka's jars; fetched by Maven when this version of this pom was never fetched before.
+
+    EXCAM_TEST_KAFKA names another version than the pom's, to see whether the tests hold on it too.
+    """
     for command, package in (("java", "openjdk-17-jre-headless"), ("mvn", "maven")):
         if shutil.which(command) is None:
             raise RuntimeError(f"tests with Kafka need {command}; install it with: apt-get install -y {package}")
     cache = cache_root() / "kafka"
-    folder = cache / hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
+    version = os.environ.get("EXCAM_TEST_KAFKA", "")
+    folder = cache / hashlib.sha256(POM.read_bytes() + version.encode()).hexdigest()[:12]
     if not folder.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
         making = Path(tempfile.mkdtemp(dir=cache))
         fetch = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={making}"]
+        fetch += [f"-Dkafka.version={version}"] if version else []
         subprocess.run(fetch, check=True, cwd=making)
         making.chmod(0o755)
         os.replace(making, folder)
@@ -138,6 +143,38 @@ class Kafka:
                     producer.poll(0.05)
         assert producer.flush(30) == 0
 
+    def compacted_topic(self, first: bytes, last: bytes, gap: int) -> str:
+        """A topic that the broker has really compacted: ``first``, then so many offsets that are gone, then ``last``.
+
+        Every message of the gap had the key of ``last``. Compaction leaves the newest segment alone, so a message from
+        an hour later begins a new one; its value is None, a tombstone.
+        """
+        name = self.topic(
+            config={"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01", "segment.ms": "60000"}
+        )
+        producer = Producer(self.config)
+        begun = int(time.time() * 1000) - 7_200_000
+        for key, value in [(b"first", first), *[(b"same", b"old")] * gap, (b"same", last)]:
+            producer.produce(name, value, key=key, partition=0, timestamp=begun)
+        assert producer.flush(30) == 0
+        producer.produce(name, None, key=b"new segment", partition=0, timestamp=begun + 3_600_000)
+        assert producer.flush(30) == 0
+        deadline = time.monotonic() + START_SECONDS
+        while (found := self.offsets(name)) != [0, gap + 1, gap + 2]:
+            assert time.monotonic() < deadline, f"not compacted: {len(found)} messages are left"
+            time.sleep(0.1)
+        return name
+
+    def offsets(self, topic: str) -> list[int]:
+        """Every offset of partition 0 that a reader gets."""
+        consumer = Consumer(self.config | {"group.id": "offsets", "enable.partition.eof": True})
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        found: list[int] = []
+        while (message := consumer.poll(10)) is not None and message.error() is None:
+            found.append(message.offset() or 0)
+        consumer.close()
+        return found
+
     def transaction(self, topic: str, values: Sequence[bytes | str], *, commit: bool) -> None:
         """One transaction on partition 0, committed or aborted."""
         producer = Producer(self.config | {"transactional.id": secrets.token_hex(6)})
@@ -217,6 +254,8 @@ def _settings(node: Broker, controller: int, voters: str, brokers: int, listener
         "message.max.bytes": "10000000",
         "replica.fetch.max.bytes": "10000000",
         "log.retention.check.interval.ms": "500",
+        "log.cleaner.backoff.ms": "200",
+        "log.cleaner.dedupe.buffer.size": "4194304",
         "auto.create.topics.enable": "false",
     }
 

@@ -11,6 +11,8 @@ import pytest
 from excam.store import Store
 from pipelines.stream.run import Streamed, stream_topic
 from pipelines.stream.settings import KafkaAccess, StreamOptions
+from pipelines.stream.successor import Successor
+from pipelines.stream.topic import Topic
 from pipelines.stream.watch import StreamWatcher
 from tests.conftest import pair_record
 from tests.kafka import Kafka, running_kafka
@@ -28,10 +30,16 @@ def kafka() -> Iterator[Kafka]:
 def stream(store_url: str, judge_settings: Any) -> Run:
     """Judge what is in a topic now; keyword arguments change the options."""
 
-    def run(kafka: Kafka, topic: str, watcher: StreamWatcher | None = None, **changes: Any) -> Streamed:
+    def run(
+        kafka: Kafka,
+        topic: str,
+        watcher: StreamWatcher | None = None,
+        successor: Successor | None = None,
+        **changes: Any,
+    ) -> Streamed:
         settings: dict[str, Any] = {"gate": False, "until_caught_up": True, "group": f"group-{topic}"} | changes
         options = StreamOptions(topic, KafkaAccess(kafka.bootstrap, kafka.client), **settings)
-        return stream_topic(options, store_url, judge_settings, watcher)
+        return stream_topic(options, store_url, judge_settings, watcher, successor)
 
     return run
 
@@ -48,6 +56,12 @@ def rows_of(store_url: str, table: str) -> list[dict[str, Any]]:
             lambda connection: connection.execute(f"FROM lake.{table}").to_arrow_table()
         ).to_pylist()
         return found
+
+
+def ends(kafka: Kafka, topic: str) -> dict[int, int]:
+    """Where every partition ends for a reader."""
+    with Topic(topic, KafkaAccess(kafka.bootstrap, kafka.client), "ends") as asked:
+        return {part: bound.high for part, bound in asked.bounds().items()}
 
 
 def check_every_offset_has_one_outcome(store_url: str, ends: dict[int, int], begins: dict[int, int]) -> None:

@@ -86,6 +86,37 @@ def test_a_plan_reports_what_retention_deleted_and_takes_up_new_partitions_from_
             planner.next()
 
 
+def test_what_retention_deletes_between_planning_and_reading_is_a_loss_and_what_was_read_in_time_is_not(
+    kafka: Kafka,
+) -> None:
+    name = kafka.topic(2)
+    kafka.produce(name, [b"x"] * 12, partition=lambda number: number % 2)
+    with topic_of(kafka, name) as topic:
+        planner = Planner(topic, BatchSize(max_batch=100, max_latency=30))
+        planner.begin({}, "earliest", rewind=False)
+        plan = planner.next()
+        assert plan is not None
+        admin = kafka.admin()
+        gone = [TopicPartition(name, part, 4) for part in (0, 1)]
+        for done in admin.delete_records(gone).values():
+            done.result(10)
+        assert planner.recount(plan, {0: 0, 1: 0}) == plan, "read before they were deleted"
+        late = planner.recount(plan, {0: 0, 1: 4})
+        assert [(one.kind, one.part, one.first_offset, one.next_offset) for one in late.moved] == [("lost", 1, 0, 4)]
+        assert [(one.part, one.start, one.end) for one in late.ranges] == [(0, 0, 6), (1, 4, 6)]
+        late = planner.recount(plan, {0: None, 1: 2})
+        assert [(one.part, one.first_offset, one.next_offset) for one in late.moved] == [(0, 0, 4), (1, 0, 2)]
+
+
+def test_a_compacted_topic_is_read_to_its_last_message_whatever_offsets_are_gone(kafka: Kafka) -> None:
+    name = kafka.compacted_topic(b"first", b"last", gap=300)
+    with topic_of(kafka, name) as topic:
+        assert topic.bounds() == {0: Bounds(0, 303)}
+        assert topic.visible_ends({0: (1, 200)}) == {0: 1}, "nothing but offsets that compaction took"
+        assert topic.visible_ends({0: (0, 256)}) == {0: 1}
+        assert topic.visible_ends({0: (1, 302)}) == {0: 302}
+
+
 def test_a_batch_is_as_large_as_the_judge_settles_in_time() -> None:
     size = BatchSize(max_batch=5000, max_latency=30)
     assert size.messages == 256
