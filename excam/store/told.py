@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -25,7 +25,7 @@ def tell_commit(connection: duckdb.DuckDBPyConnection, run_id: str, judge_versio
     """Tell of a commit that has happened, from its own temporary tables; with logging off nothing is read."""
     if not log.isEnabledFor(logging.INFO):
         return
-    who = {"run_id": run_id, "judge_version": judge_version}
+    who: dict[str, Any] = {"run_id": run_id, "judge_version": judge_version}
     event("committed", **who, **asdict(done))
     for name, query, level in (("dead_letter", _DEAD, logging.INFO), ("verdict", _VERDICTS, logging.DEBUG)):
         if log.isEnabledFor(level):
