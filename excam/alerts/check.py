@@ -52,16 +52,37 @@ class Firing:
 def standing(connection: duckdb.DuckDBPyConnection) -> list[Alert]:
     """Alerts that have fired and not cleared, the latest first."""
     rows = connection.execute(
-        f"""
-        WITH last AS (
-            SELECT * FROM lake.alerts
-            QUALIFY row_number() OVER (PARTITION BY rule, subject ORDER BY happened_at DESC) = 1)
-        SELECT rule, subject, event, message, link, epoch_us(last.happened_at) / 1e6 AS happened_at, problem
-        FROM last LEFT JOIN ({LAST_DELIVERY}) AS told USING (alert, event, happened_at)
-        """
-    ).to_arrow_table()
-    alerts = [Alert.model_validate(row) for row in rows.to_pylist() if row["event"] == FIRED]
+        """SELECT alert, rule, subject, event, message, link, epoch_us(happened_at) FROM lake.alerts
+           QUALIFY row_number() OVER (PARTITION BY rule, subject ORDER BY happened_at DESC) = 1"""
+    ).fetchall()
+    fired = [row for row in rows if row[3] == FIRED]
+    problems = _problems(connection) if fired else {}
+    alerts = [
+        Alert(
+            rule=rule,
+            subject=subject,
+            event=event,
+            message=message,
+            link=link,
+            happened_at=moment(micros),
+            problem=problems.get((alert, micros)),
+        )
+        for alert, rule, subject, event, message, link, micros in fired
+    ]
     return sorted(alerts, key=lambda alert: alert.happened_at, reverse=True)
+
+
+def _problems(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], str]:
+    """Why the webhook was not told of an alert that fired, by the alert and when."""
+    rows = connection.execute(
+        f"SELECT alert, epoch_us(happened_at), problem FROM ({LAST_DELIVERY}) WHERE event = '{FIRED}'"
+    ).fetchall()
+    return {(alert, micros): problem for alert, micros, problem in rows if problem}
+
+
+def moment(microseconds: int) -> datetime:
+    """A stored moment to the microsecond: it is part of an event's identity."""
+    return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=microseconds)
 
 
 def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | None = None) -> list[Alert]:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 
 import duckdb
 
-from excam.alerts.check import FENCE, FIRED, LAST_DELIVERY, Alert
+from excam.alerts.check import FENCE, FIRED, LAST_DELIVERY, Alert, moment
 from excam.store import Store
 from excam.store.connection import transact
 
@@ -86,8 +86,7 @@ def _untold(connection: duckdb.DuckDBPyConnection, again_after: timedelta) -> Al
     if row is None:
         return None
     rule, subject, event, message, link, micros = row
-    at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)  # to the microsecond: it is part of the key
-    return Alert(rule=rule, subject=subject, event=event, message=message, link=link, happened_at=at)
+    return Alert(rule=rule, subject=subject, event=event, message=message, link=link, happened_at=moment(micros))
 
 
 def _note(connection: duckdb.DuckDBPyConnection, alert: Alert, state: str, tries: int, problem: str | None) -> None:

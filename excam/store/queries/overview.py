@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from excam.stats import holm
 from excam.store.queries.judges import JudgeUse, pick_judge
-from excam.store.queries.rates import Change, Rate, Tally, difference, tallies, total
+from excam.store.queries.rates import SHARE, SUMS, Change, Rate, Tally, difference, tallies, total
 from excam.store.queries.trends import Bucket
 from excam.store.queries.view import View
 
@@ -89,19 +89,47 @@ class Overview(Frozen):
 
 
 Cells = list[tuple[date, str | None, Tally]]
-"""Counts by day and country: small enough to hold, and enough for totals, the way over time and every country."""
+"""Counts by day and, where a series is split, by group."""
+
+Halves = dict[str | None, dict[bool, Tally]]
+"""Counts by country, of the earlier half of a period (False) and of the later one (True)."""
 
 
 def overview(connection: duckdb.DuckDBPyConnection, view: View, fewest: int = FEWEST) -> Overview:
     """Totals, trend and countries of a view. Reading a million verdicts is what costs, so they are read once."""
     judge = pick_judge(connection, view.judge)
-    keys = {"day": "logged_on", "country": "country"}
-    cells: Cells = [(day, name, tally) for (day, name), tally in tallies(connection, view, judge.judge_version, keys)]
+    cells, halves = _read(connection, view, judge.judge_version)
     return Overview(
         summary=_summary(connection, view, judge, cells),
-        series=_series(judge, "all", None, [(day, None, tally) for day, _, tally in cells]),
-        countries=_countries(judge, cells, fewest),
+        series=_series(judge, "all", None, cells),
+        countries=_countries(judge, cells, halves, fewest),
     )
+
+
+def _read(connection: duckdb.DuckDBPyConnection, view: View, judge_version: str) -> tuple[Cells, Halves]:
+    """One reading, counted by day and, beside that, by country in either half of the days there are."""
+    where, wrong, values = view.where(judge_version)
+    rows = connection.execute(
+        f"""
+        WITH counted AS MATERIALIZED (
+            SELECT logged_on AS day, country, {wrong} AS wrong, {SHARE} AS share, count(*) AS pairs
+            FROM lake.verdicts WHERE {where} AND status <> 'not_applicable' GROUP BY ALL),
+        halved AS (
+            SELECT counted.*, first < last AND day >= first + (last - first + 1)::INTEGER // 2 AS later
+            FROM counted, (SELECT min(day) AS first, max(day) AS last FROM counted))
+        SELECT GROUPING(day) = 0, day, country, later, {SUMS}
+        FROM halved GROUP BY GROUPING SETS ((day), (country, later))
+        """,
+        values,
+    ).fetchall()
+    cells: Cells = []
+    halves: Halves = {}
+    for by_day, day, country, later, *sums in rows:
+        if by_day:
+            cells.append((day, None, Tally(*sums)))
+        else:
+            halves.setdefault(country, {})[later] = Tally(*sums)
+    return cells, halves
 
 
 def _summary(connection: duckdb.DuckDBPyConnection, view: View, judge: JudgeUse, cells: Cells) -> Summary:
@@ -151,27 +179,22 @@ def _start(day: date, bucket: Bucket) -> date:
     return day - timedelta(days=day.weekday()) if bucket is Bucket.WEEK else day
 
 
-def _countries(judge: JudgeUse, cells: Cells, fewest: int) -> Countries:
+def _countries(judge: JudgeUse, cells: Cells, halves: Halves, fewest: int) -> Countries:
     """Every country of the view, the highest rate that rests on enough pairs first.
 
     Changes are tested only where both halves have ``fewest`` pairs, and corrected (Holm) for all that were tested.
     """
-    days = {day for day, *_ in cells}
-    first, last = min(days, default=None), max(days, default=None)
+    first, last = min((day for day, *_ in cells), default=None), max((day for day, *_ in cells), default=None)
     half = first + timedelta(days=((last - first).days + 1) // 2) if first and last and first < last else None
-    halves: dict[str | None, dict[bool, list[Tally]]] = {}
-    for day, name, tally in cells:
-        halves.setdefault(name, {}).setdefault(half is not None and day >= half, []).append(tally)
-    sums = {name: {later: total(parts) for later, parts in both.items()} for name, both in halves.items()}
     moved = {
         name: found
-        for name, parts in sums.items()
+        for name, parts in halves.items()
         if all(part in parts and parts[part].n >= fewest for part in (False, True))
         and (found := difference(parts[False].rate(), parts[True].rate()))
     }
     changes = corrected(moved)
     rows = []
-    for name, parts in sums.items():
+    for name, parts in halves.items():
         rate = total(parts.values()).rate()
         rows.append(CountryRate(country=name, rate=rate, enough=rate.n >= fewest, change=changes.get(name)))
     rows.sort(key=lambda row: (not row.enough, -(row.rate.rate or 0.0), -row.rate.n, row.country or ""))
@@ -190,24 +213,32 @@ def corrected(moved: dict[str | None, tuple[float, float, float, float]]) -> dic
 def kinds(connection: duckdb.DuckDBPyConnection, view: View) -> Kinds:
     """Pairs with errors by category and by severity; each list leaves its own filter aside, to show the others too."""
     judge = pick_judge(connection, view.judge)
-    return Kinds(
-        judge=judge,
-        categories=_kinds(connection, view, judge.judge_version, "category"),
-        severities=_kinds(connection, view, judge.judge_version, "severity"),
-    )
+    if view.category is None and view.severity is None:
+        rows = _kinds(connection, view, judge.judge_version, "category", "severity")
+    else:
+        rows = _kinds(connection, replace(view, category=None), judge.judge_version, "category")
+        rows += _kinds(connection, replace(view, severity=None), judge.judge_version, "severity")
+    by_column = {
+        column: [Kind(name=name, pairs=pairs) for held, name, pairs in rows if held == column]
+        for column in ("category", "severity")
+    }
+    return Kinds(judge=judge, categories=by_column["category"], severities=by_column["severity"])
 
 
-def _kinds(connection: duckdb.DuckDBPyConnection, view: View, judge_version: str, column: str) -> list[Kind]:
-    aside = replace(view, category=None) if column == "category" else replace(view, severity=None)
-    where, wrong, values = aside.where(judge_version)
+def _kinds(
+    connection: duckdb.DuckDBPyConnection, view: View, judge_version: str, *columns: str
+) -> list[tuple[str, str | None, int]]:
+    """Pairs by the values of each of these columns, all from one reading."""
+    where, wrong, values = view.where(judge_version)
     sure = f"AND pair_key IN (SELECT pair_key FROM lake.verdicts WHERE {where} AND {wrong})"
-    narrowed = sure if aside.p_error is not None or aside.category or aside.severity else ""
-    rows = connection.execute(
-        f"""SELECT {column} AS name, count(DISTINCT pair_key) AS pairs FROM lake.errors
-            WHERE {where} {narrowed} GROUP BY ALL ORDER BY pairs DESC, name""",
+    narrowed = sure if view.p_error is not None or view.category or view.severity else ""
+    named = " ".join(f"WHEN GROUPING({column}) = 0 THEN '{column}'" for column in columns)
+    return connection.execute(
+        f"""SELECT CASE {named} END, coalesce({", ".join(columns)}) AS name, count(DISTINCT pair_key) AS pairs
+            FROM lake.errors WHERE {where} {narrowed}
+            GROUP BY GROUPING SETS ({", ".join(f"({column})" for column in columns)}) ORDER BY pairs DESC, name""",
         values,
     ).fetchall()
-    return [Kind(name=name, pairs=pairs) for name, pairs in rows]
 
 
 def _count(connection: duckdb.DuckDBPyConnection, query: str, values: object) -> int:

@@ -82,7 +82,11 @@ def difference(first: Rate, second: Rate) -> tuple[float, float, float, float] |
     return moved, moved - down, moved + up, p_value
 
 
-_SHARE = "CASE WHEN sample_share > 0 THEN sample_share ELSE 1 END"
+SHARE = "CASE WHEN sample_share > 0 THEN sample_share ELSE 1 END"
+
+# The fields of a tally, of rows with ``pairs`` of one ``share`` that are all ``wrong`` or all not.
+SUMS = """sum(pairs)::BIGINT, coalesce(sum(pairs) FILTER (wrong), 0)::BIGINT, sum(pairs / share),
+    sum(pairs / (share * share)), coalesce(sum(pairs / share) FILTER (wrong), 0.0)"""
 
 
 def tallies(
@@ -100,11 +104,9 @@ def tallies(
     rows = connection.execute(
         f"""
         WITH counted AS (
-            SELECT {made}{wrong} AS wrong, {_SHARE} AS share, count(*) AS pairs
+            SELECT {made}{wrong} AS wrong, {SHARE} AS share, count(*) AS pairs
             FROM lake.verdicts WHERE {where} AND status <> 'not_applicable' GROUP BY ALL)
-        SELECT {named}sum(pairs)::BIGINT, coalesce(sum(pairs) FILTER (wrong), 0)::BIGINT, sum(pairs / share),
-               sum(pairs / (share * share)), coalesce(sum(pairs / share) FILTER (wrong), 0.0)
-        FROM counted GROUP BY ALL
+        SELECT {named}{SUMS} FROM counted GROUP BY ALL
         """,
         parameters | dict(values or {}),
     ).fetchall()
