@@ -62,8 +62,9 @@ def filter_bar(source: StoreSource, filters: Filters) -> dict[str, Any]:
 
 
 def warm(source: StoreSource) -> None:
-    """Get ready what the first reader would else wait for: the store, the usual view, the names and the map."""
+    """Get ready what the first reader would else wait for: the store, the usual view, the names, the map, the page."""
     outlines()
+    templates.env.get_template("overview.html")
     filters = Filters()
     try:
         rates.get_summary(source, filters)
