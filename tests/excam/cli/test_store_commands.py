@@ -145,6 +145,24 @@ def test_a_store_is_made_described_compacted_and_copied(tmp_path: Path) -> None:
     assert "0 pairs" in run(store_group, url, "snapshot", str(tmp_path / "out.duckdb")).output
 
 
+def test_a_store_is_backed_up_forgets_a_person_and_is_restored(tmp_path: Path) -> None:
+    url, again = (f"ducklake:sqlite:{tmp_path}/{name}/catalog.sqlite" for name in ("one", "two"))
+    with Store.open(url) as store:
+        put(store, verdict(0, metadata='{"user": {"id": 4711}}', errors=[error()]), verdict(1), verdict(300))
+    folder = load(store_group, url, "backup", str(tmp_path / "backups"))["folder"]
+    person = ["forget", "--where", "user.id=4711"]
+    assert "Would delete 1 pairs" in run(store_group, url, *person).output
+    assert load(store_group, url, "info")["rows"]["pairs"] == 3, "nothing is deleted unasked"
+    assert load(store_group, url, *person, "--yes")["pairs"] == 1
+    assert load(store_group, url, "forget", "--older-than", "2025-03-10", "--pair", "p1", "--yes")["pairs"] == 1
+    assert load(store_group, url, "info")["rows"] == load(store_group, url, "info")["rows"] | {"pairs": 1, "texts": 1}
+    assert "3 pairs" in run(store_group, again, "restore", folder).output
+    assert load(store_group, again, "info")["rows"]["pairs"] == 3
+    assert "NAME=VALUE" in run(store_group, url, "forget", "--where", "user.id").output
+    with pytest.raises(UserError, match="which pairs"):
+        run(store_group, url, "forget", "--yes")
+
+
 @pytest.mark.parametrize("command", [trends, worst, show, judges, runs, dead_letters, store_group])
 def test_every_command_explains_itself(command: click.Command) -> None:
     result = CliRunner().invoke(command, ["--help"])
