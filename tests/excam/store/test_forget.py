@@ -77,17 +77,20 @@ def test_no_byte_of_a_person_is_left_and_others_are_untouched(store: Store) -> N
     assert store.done_parts("file:///logs/a.parquet", "v1", JUDGE) == {0, 1}, "what was read is not read again"
 
 
-def test_a_trend_can_keep_what_nobody_can_be_known_by(store: Store) -> None:
-    put(store, *others(), said_by(SECRET, 10), said_by(SECRET, 11, errors=[], status="correct"))
-    before, by_type = trend(store), store.query(trends, by=By.TYPE, bucket=Bucket.WEEK, judge=JUDGE)
-    with store.lease() as lease:
-        store.forget(lease, Selection(metadata=(("user.id", SECRET),)), keep_scores=True)
-    assert traces(store, SECRET) == set()
-    assert (trend(store), store.query(trends, by=By.TYPE, bucket=Bucket.WEEK, judge=JUDGE)) == (before, by_type)
-    kept = rows_of(store, "FROM lake.verdicts WHERE starts_with(pair_id || '', 'forgotten-')")
+def test_a_trend_can_keep_what_nobody_can_be_known_by(sqlite_store: Store) -> None:
+    put(sqlite_store, *others(), said_by(SECRET, 10), said_by(SECRET, 11, errors=[], status="correct"))
+    before, by_type = trend(sqlite_store), sqlite_store.query(trends, by=By.TYPE, bucket=Bucket.WEEK, judge=JUDGE)
+    with sqlite_store.lease() as lease:
+        sqlite_store.forget(lease, Selection(metadata=(("user.id", SECRET),)), keep_scores=True)
+    assert traces(sqlite_store, SECRET) == set()
+    assert (trend(sqlite_store), sqlite_store.query(trends, by=By.TYPE, bucket=Bucket.WEEK, judge=JUDGE)) == (
+        before,
+        by_type,
+    )
+    kept = rows_of(sqlite_store, "FROM lake.verdicts WHERE starts_with(pair_id || '', 'forgotten-')")
     assert {row["logged_at"] for row in kept} == {datetime(2025, 3, 3, tzinfo=UTC)}
     assert {row["report"] for row in kept} == {None}
-    assert count(store, "pairs") == count(store, "texts") == 3
+    assert count(sqlite_store, "pairs") == count(sqlite_store, "texts") == 3
 
 
 def test_a_text_that_others_wrote_too_stays_with_them(sqlite_store: Store) -> None:
@@ -154,16 +157,16 @@ def test_a_deletion_that_was_cut_short_is_finished_by_the_next(sqlite_store: Sto
     assert traces(sqlite_store, SECRET) == set()
 
 
-def test_readers_are_not_hurt_when_files_vanish(store: Store) -> None:
-    put(store, *others())
-    expected = trend(store)
+def test_readers_are_not_hurt_when_files_vanish(sqlite_store: Store) -> None:
+    put(sqlite_store, *others())
+    expected = trend(sqlite_store)
     stop, seen = threading.Event(), list[Any]()
 
     def read() -> None:
         while not stop.wait(0.05):  # as people read; a reader without any pause would keep the catalogue's log in use
-            seen.append(trend(store))
+            seen.append(trend(sqlite_store))
 
-    with Store.open(str(store.url)) as deleting:
+    with Store.open(str(sqlite_store.url)) as deleting:
         put(deleting, *(said_by(SECRET, number, status="not_applicable", errors=[]) for number in (5, 6)))
         reader = threading.Thread(target=read)
         reader.start()
