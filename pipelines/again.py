@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -15,7 +14,7 @@ import pyarrow.parquet as pq
 from excam.fault import UserError
 from excam.store.replays import waiting_replays
 from pipelines.batch import Scored, ScoreOptions, plan_sections
-from pipelines.files import LogFile, inspect
+from pipelines.files import LogFile, inspect, open_filesystem
 from pipelines.progress import Planned, Silence, Watcher
 from pipelines.replayed import replay_table
 from pipelines.session import Session, session
@@ -67,10 +66,11 @@ def replay(
         letters = letters.filter(pc.is_valid(letters["record"]))
         if not letters.num_rows:
             return _run(run, [], options)
-        folder = Path(run.store.staging) / run.run_id
-        folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(replay_table(letters), folder / "dead-letters.parquet")
-        return _run(run, [str(folder / "dead-letters.parquet")], options)
+        folder = f"{run.store.staging}/{run.run_id}"
+        filesystem, path = open_filesystem(folder)
+        filesystem.create_dir(path, recursive=True)
+        pq.write_table(replay_table(letters), f"{path}/dead-letters.parquet", filesystem=filesystem)
+        return _run(run, [f"{folder}/dead-letters.parquet"], options)
 
 
 def _run(run: Session, paths: Sequence[str], options: ScoreOptions) -> Scored:

@@ -91,14 +91,17 @@ def test_a_wrong_key_is_told_at_once(url: str, monkeypatch: pytest.MonkeyPatch) 
 def test_logs_in_a_bucket_are_judged_into_a_store_in_a_bucket(
     bucket: Bucket, url: str, judge_settings: Any, judge: Any
 ) -> None:
+    from pipelines.again import replay
     from pipelines.batch import ScoreOptions, score_logs
 
     log = f"{bucket.address}/logs/2026-09-01.parquet"
     filesystem, path = fs.FileSystem.from_uri(log)
-    pq.write_table(pa.Table.from_pylist([pair_record(number) for number in range(12)]), path, filesystem=filesystem)
+    records = [pair_record(number) for number in range(12)] + [pair_record(12, output=None)]
+    pq.write_table(pa.Table.from_pylist(records), path, filesystem=filesystem)
     scored = score_logs([f"{bucket.address}/logs"], url, judge_settings, ScoreOptions(gate=False))
-    assert scored.tally.judged == 12
+    assert (scored.tally.judged, scored.tally.dead_letters) == (12, 1)
     again = score_logs([log], url, judge_settings, ScoreOptions(gate=False))
     assert again.tally.rows == 0
+    assert replay(url, judge_settings, options=ScoreOptions(gate=False)).tally.dead_letters == 1
     with Store.open(url, read_only=True) as store:
         assert count(store, "verdicts") == 12
