@@ -212,11 +212,11 @@ def _missing(traffic: Traffic, speed: Figure) -> list[str]:
 
 
 def _source(one: _Measured) -> str:
-    return f"{one.command}, {one.machine}, {one.date}"
+    return f"{one.command}, {figures().machines[one.machine].title}, {one.date}"
 
 
 def _figure(name: str, unit: str, one: _Measured, basis: Basis) -> Figure:
-    how = _source(one) if basis is Basis.MEASURED else f"measured once on {one.machine} and taken over: {one.command}"
+    how = _source(one) if basis is Basis.MEASURED else f"taken over from another machine: {_source(one)}"
     return Figure(name=name, value=one.value, unit=unit, basis=basis, how=how)
 
 
