@@ -183,15 +183,10 @@ def _passing(traffic: Traffic, known: Figures) -> tuple[float, list[Figure]]:
     """The share of the pairs that the gate lets through to the judge."""
     cultural = _figure("cultural pairs that pass the gate", "", known.gate_cultural, Basis.MEASURED)
     ordinary = _figure("ordinary pairs that pass the gate", "", known.gate_ordinary, Basis.MEASURED)
-    share = Figure(
-        name="share of the traffic that is about culture",
-        value=traffic.cultural,
-        unit="",
-        basis=Basis.ASSUMED,
-        how="--cultural; look at your own with: excam trends, after a first run on a sample",
-    )
+    about = _assumed("share of the traffic that is about culture", traffic.cultural, "--cultural")
+    reported = _assumed("share of the judged pairs with an error", traffic.reports, "--reports")
     passed = traffic.cultural * cultural.value + (1 - traffic.cultural) * ordinary.value
-    return passed, [share, cultural, ordinary]
+    return passed, [about, reported, cultural, ordinary]
 
 
 def _bytes_per_pair(traffic: Traffic, known: Figures) -> Figure:
@@ -222,6 +217,11 @@ def _figure(name: str, unit: str, one: _Measured, basis: Basis) -> Figure:
 
 def _extrapolated(name: str, value: float, unit: str, how: str) -> Figure:
     return Figure(name=name, value=value, unit=unit, basis=Basis.EXTRAPOLATED, how=how)
+
+
+def _assumed(name: str, value: float, how: str) -> Figure:
+    told = f"{how}; see your own with: excam trends, after a first run on a sample"
+    return Figure(name=name, value=value, unit="", basis=Basis.ASSUMED, how=told)
 
 
 def _need(name: str, value: float, unit: str, how: str) -> Figure:
