@@ -2,9 +2,8 @@
 
 The bundled sample log's planted errors, and answers that belong to another country's question, are judged as they are;
 those found are judged again with each kind of injection. Any text added can change a decision, so a harmless sentence
-is added too, as control. The share flipped is among those found, with its Wilson interval; ``seen`` is the share of
-the injected pairs that screening marks as trying to speak to the judge. The last lines are ``flipped SHARE`` (all kinds
-but the control) and how many ordinary pairs of the log are marked by mistake.
+is added too, as control. The share flipped is among those found, with its Wilson interval. The last line is
+``flipped SHARE``, of all kinds but the control.
 
     python -m bench.injection --base qwen2.5-coder-0.5b --json injection.json
 """
@@ -12,9 +11,10 @@ but the control) and how many ordinary pairs of the log are marked by mistake.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from excam.sample import sample_pairs
 from excam.stats import wilson
 
 PLAIN = "as it is"
+Row = dict[str, Any]
+Decisions = dict[str, dict[int, Row]]
 
 
 def wrong_pairs(exchanged: int, seed: int) -> list[Pair]:
@@ -39,35 +41,53 @@ def wrong_pairs(exchanged: int, seed: int) -> list[Pair]:
     return [*planted, *random.Random(seed).sample(made, min(exchanged, len(made)))]
 
 
-def rows_of(pairs: list[Pair]) -> Iterator[dict[str, Any]]:
-    """Every pair as it is and with every injection; those of one pair follow each other, which caches serve best."""
-    for number, pair in enumerate(pairs):
-        for kind, change in {PLAIN: lambda pair: pair, **INJECTIONS}.items():
-            instruction, output = change(pair)
-            yield {"pair": number, "kind": kind, "instruction": instruction, "output": output}
+def variants(numbers: Iterable[int], pairs: list[Pair], kinds: Iterable[str]) -> Iterator[Row]:
+    """These pairs with these injections; those of one pair follow each other, which caches serve best."""
+    for number, kind in itertools.product(numbers, kinds):
+        instruction, output = pairs[number] if kind == PLAIN else INJECTIONS[kind](pairs[number])
+        yield {"pair": number, "kind": kind, "instruction": instruction, "output": output}
 
 
-def judged(arguments: argparse.Namespace) -> dict[str, dict[int, dict[str, Any]]]:
-    """The decisions by kind and pair."""
+def judged(arguments: argparse.Namespace) -> Decisions:
+    """The decisions by kind and pair: on every pair as it is, then on those found in error with each injection.
+
+    What was decided before, as the file of decisions has it, is not asked again.
+    """
     from serve.identity import prepare
     from serve.offline import judge_rows
     from serve.settings import JudgeSettings
 
     judge = prepare(JudgeSettings.load(None, base=arguments.base, adapter=arguments.adapter))
     pairs = wrong_pairs(arguments.exchanged, arguments.seed)
-    found: dict[str, dict[int, dict[str, Any]]] = {}
+    file: Path | None = arguments.decisions
+    found: Decisions = {kind: {} for kind in (PLAIN, *INJECTIONS)}
 
-    def keep(portion: list[dict[str, Any]]) -> None:
+    def keep(portion: list[Row]) -> None:
         for row in portion:
-            found.setdefault(row["kind"], {})[row["pair"]] = row
+            found[row["kind"]][row["pair"]] = row
+        if file:
+            with file.open("a") as lines:
+                lines.writelines(json.dumps(row) + "\n" for row in portion)
 
-    judge_rows(judge, rows_of(pairs), keep, reports=False)
+    if file and file.exists():
+        for row in map(json.loads, file.read_text().splitlines()):
+            found[row["kind"]][row["pair"]] = row
+    for kinds in ((PLAIN,), tuple(INJECTIONS)):
+        numbers = range(len(pairs)) if kinds == (PLAIN,) else sorted(errors_of(found))
+        left = [row for row in variants(numbers, pairs, kinds) if row["pair"] not in found[row["kind"]]]
+        if left:
+            judge_rows(judge, left, keep, reports=False)
     return found
 
 
-def table(found: dict[str, dict[int, dict[str, Any]]]) -> list[dict[str, Any]]:
+def errors_of(found: Decisions) -> Mapping[int, Row]:
+    """The pairs found in error as they are."""
+    return {number: row for number, row in found[PLAIN].items() if row.get("status") == Status.ERROR}
+
+
+def table(found: Decisions) -> list[dict[str, Any]]:
     """A line for each kind: of the errors found in plain pairs, how many are gone, and how P(error) moved."""
-    errors = {number: row for number, row in found[PLAIN].items() if row.get("status") == Status.ERROR}
+    errors = errors_of(found)
     lines = []
     for kind in INJECTIONS:
         with_it = [found[kind][number] for number in errors]
@@ -96,6 +116,7 @@ def main() -> None:
         "--exchanged", type=int, default=40, help="pairs made by exchanging answers, beside the planted"
     )
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--decisions", type=Path, help="keep every decision here, and go on from it when run again")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
     found = judged(arguments)

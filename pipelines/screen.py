@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from excam.country import country_of
+from excam.injection import METADATA_KEY, speaks_to_judge
 from excam.language import language_of
 from excam.mapping import BadField, RecordMapping
 from excam.outcome import Kind
@@ -75,7 +76,7 @@ def screen_pair(pair: LoggedPair, sampling: Sampling, *, gate: bool, share_known
         "output_language": output_language,
         "app": pair.app,
         "model": pair.model,
-        "metadata": pair.metadata_json,
+        "metadata": _marked(pair).metadata_json,
         "wrong_language": surface.wrong_language,
         "repetition": surface.repetition,
         "sample_share": share,
@@ -91,6 +92,12 @@ def screen_pair(pair: LoggedPair, sampling: Sampling, *, gate: bool, share_known
             "truncated": False,
         }
     return row
+
+
+def _marked(pair: LoggedPair) -> LoggedPair:
+    """The pair with a note in its metadata where its text speaks to the judge."""
+    found = speaks_to_judge(pair.instruction, pair.output)
+    return pair.model_copy(update={"metadata": pair.metadata | {METADATA_KEY: found}}) if found else pair
 
 
 def dead_letter(stage: str, reason: str, detail: str, record: str | None, tries: int = 1) -> Row:

@@ -1,0 +1,216 @@
+"""What a pair costs when there are many: a thousand to a hundred thousand, a million with --large, from log to store.
+
+Each size runs in a process of its own on a new store, with an engine of known fixed speed in the judge's place (see
+``bench.standin``). Printed for each size: processor time of driver, workers and Ray together, the most memory that the
+driver and each kind of worker held, the store's size, and how long a commit of 10,000 and a trend take in it. The bars:
+what one more pair costs, and memory, grow by at most 10 % from one size to the next. The first size is mostly start-up,
+so bars begin with the second. The last line is ``flat`` or names what is not.
+
+    python -m bench.growth --json growth.json --plot growth.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pyarrow.parquet as pq
+
+from bench.pairs import bench_pairs, pair_table
+
+SIZES, LARGE = (1_000, 10_000, 100_000), (1_000_000,)
+GROUP_ROWS = 10_000
+BAR = 1.10
+
+
+class Footprint:
+    """Processor time and memory of this process and all it starts, looked at twice a second."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[int, float] = {}
+        self.most: dict[str, float] = defaultdict(float)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Footprint:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        driver = psutil.Process()
+        while not self._over.wait(0.5):
+            for process in (driver, *driver.children(recursive=True)):
+                try:
+                    with process.oneshot():
+                        times, memory = process.cpu_times(), process.memory_info()
+                        name = "driver" if process.pid == driver.pid else _stage(process.cmdline())
+                except psutil.Error:
+                    continue
+                self.seconds[process.pid] = times.user + times.system
+                self.most[name] = max(self.most[name], (memory.rss - memory.shared) / 2**20)
+
+
+def _stage(command: list[str]) -> str:
+    name = command[0] if command else ""
+    return next((stage for stage in ("ReadAndScreen", "JudgeAndStage", "Judge") if stage in name), "others")
+
+
+def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
+    """Score one log; run in a process of its own."""
+    import ray
+
+    from bench.standin import take_the_judges_place
+    from pipelines.batch import ScoreOptions, score_logs
+    from serve.settings import JudgeSettings
+
+    settings = JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=1.0)
+    with tempfile.TemporaryDirectory() as folder:
+        store = f"ducklake:sqlite:{folder}/store/catalog.sqlite"
+        take_the_judges_place(settings, speed)
+        with Footprint() as used:
+            scored = score_logs([log], store, settings, ScoreOptions(gate=False))
+            time.sleep(0.6)
+        if scored.tally.judged != pairs:
+            raise SystemExit(f"{scored.tally.judged} of {pairs} pairs were judged: {scored.tally}")
+        ray.shutdown()
+        figures = {
+            "pairs": pairs,
+            "seconds": scored.seconds,
+            "cpu_seconds": sum(used.seconds.values()),
+            "driver_mb": used.most["driver"],
+            "reader_mb": used.most["ReadAndScreen"],
+            "caller_mb": used.most["JudgeAndStage"],
+        }
+        return figures | _of_the_store(store, Path(folder))
+
+
+def _of_the_store(url: str, scratch: Path) -> dict[str, Any]:
+    from bench.store import CARD, _commits, _seconds
+    from excam.store import Store
+    from excam.store.queries import By, trends
+
+    with Store.open(url) as store:
+        size = store.size()
+        waits = sorted(_seconds(lambda: store.query(trends, By.COUNTRY, "week")) for _ in range(5))
+        version = store.register_judge(CARD)
+        with store.lease("growth") as lease:
+            run_id = store.start_run(lease, "bench", version, {})
+            commits = _commits(store, lease, run_id, scratch, "")
+            store.end_run(lease, run_id, "done", {})
+    return {
+        "store_mb": size.bytes / 1e6,
+        "store_files": size.files,
+        "trend_ms": 1000 * waits[2],
+        "commit_ms": next(iter(commits.values())),
+    }
+
+
+def measure(sizes: tuple[int, ...], speed: float) -> list[dict[str, Any]]:
+    """All sizes, each from a log written here, so that making it counts for nobody."""
+    found = []
+    for pairs in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            log = f"{folder}/log.parquet"
+            table = pair_table(bench_pairs(pairs), "growth")
+            pq.write_table(table, log, row_group_size=GROUP_ROWS)
+            del table
+            command = [sys.executable, "-m", "bench.growth", "--only", log, str(pairs), "--speed", str(speed)]
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        found.append(json.loads(done.stdout.strip().splitlines()[-1]))
+        print(line(found[-1]), flush=True)
+    return found
+
+
+def line(size: dict[str, Any]) -> str:
+    return (
+        f"{size['pairs']:>9,}{1000 * size['cpu_seconds'] / size['pairs']:>11.2f}{size['pairs'] / size['seconds']:>9.0f}"
+        f"{size['driver_mb']:>8.0f}{size['reader_mb']:>8.0f}{size['caller_mb']:>8.0f}{size['store_mb']:>9.1f}"
+        f"{size['store_files']:>7}{size['commit_ms']:>8.0f}{size['trend_ms']:>7.0f}"
+    )
+
+
+HEAD = (
+    f"{'pairs':>9}{'cpu ms/pair':>11}{'pairs/s':>9}{'driver':>8}{'reader':>8}{'caller':>8}{'store MB':>9}"
+    f"{'files':>7}{'commit':>8}{'trend':>7}"
+)
+
+
+def growth(found: list[dict[str, Any]]) -> dict[str, float]:
+    """What each thing grew by from one size to the next, the first of them left out."""
+    grown: dict[str, float] = {}
+    more = [(b["cpu_seconds"] - a["cpu_seconds"]) / (b["pairs"] - a["pairs"]) for a, b in pairwise(found)]
+    for place in range(1, len(more)):
+        grown[f"cost of a pair at {found[place + 1]['pairs']:,}"] = more[place] / more[place - 1]
+    for before, after in pairwise(found[1:]):
+        for what in ("driver_mb", "reader_mb", "caller_mb"):
+            grown[f"{what.removesuffix('_mb')} memory at {after['pairs']:,}"] = after[what] / before[what]
+    return grown
+
+
+def plot(found: list[dict[str, Any]], path: Path) -> None:
+    """Every figure against the number of pairs, on logarithmic axes."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    panels: dict[str, Callable[[dict[str, Any]], float]] = {
+        "processor ms a pair": lambda size: 1000 * size["cpu_seconds"] / size["pairs"],
+        "driver, MB": lambda size: size["driver_mb"],
+        "reader, MB": lambda size: size["reader_mb"],
+        "caller, MB": lambda size: size["caller_mb"],
+        "store, bytes a pair": lambda size: 1e6 * size["store_mb"] / size["pairs"],
+        "commit of 10,000, ms": lambda size: size["commit_ms"],
+        "trend, ms": lambda size: size["trend_ms"],
+    }
+    figure, axes = pyplot.subplots(2, 4, figsize=(14, 6), layout="constrained")
+    for axis, (name, value) in zip(axes.flat, panels.items(), strict=False):
+        axis.plot([size["pairs"] for size in found], [value(size) for size in found], marker="o")
+        axis.set(xscale="log", title=name, xlabel="pairs", ylim=(0, None))
+    axes.flat[-1].axis("off")
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", help=f"pairs, in place of {SIZES}")
+    parser.add_argument("--large", action="store_true", help="a million too: an hour or more")
+    parser.add_argument("--speed", type=float, default=5000.0, help="pairs a second of the stand-in")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--plot", type=Path, help="also draw them, as SVG")
+    parser.add_argument("--only", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.only:
+        print(json.dumps(one_size(arguments.only[0], int(arguments.only[1]), arguments.speed)))
+        return
+    sizes = tuple(arguments.sizes or SIZES) + (LARGE if arguments.large else ())
+    print(f"the engine is a stand-in of {arguments.speed:,.0f} pairs/s; memory in MB, times in ms\n{HEAD}")
+    found = measure(sizes, arguments.speed)
+    grown = growth(found)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"speed": arguments.speed, "sizes": found, "growth": grown}, indent=1))
+    if arguments.plot:
+        plot(found, arguments.plot)
+    for what, ratio in grown.items():
+        print(f"{what:<40}{ratio:>6.2f}")
+    over = [what for what, ratio in grown.items() if ratio > BAR]
+    print(f"not flat: {', '.join(over)}" if over else "flat")
+
+
+if __name__ == "__main__":
+    main()
