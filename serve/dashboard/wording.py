@@ -20,6 +20,7 @@ LABELS = {
     "language": "language and terms",
     "not_applicable": "not about culture",
     "error": "error found",
+    "partly": "partly right",
     "correct": "no error found",
     "not_found": "words not found in the text",
     "p_error": "judge's certainty from",
