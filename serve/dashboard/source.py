@@ -23,6 +23,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 KEEP_SECONDS = 60.0
+BEHIND_SECONDS = 5.0
 
 log = logging.getLogger("excam.dashboard")
 
@@ -61,12 +62,17 @@ class StoreSource:
             raise self._lost(error, writable=False) from error
 
     def recall(self, question: Callable[..., Result], *args: Hashable) -> Result:
-        """The same, answered from memory until somebody commits to the store: readers of one view share its answer."""
+        """The same, answered from memory until somebody commits to the store: readers share one answer."""
         return self._kept.get((question, args), self._version(), lambda: self.ask(question, *args))
+
+    def glance(self, question: Callable[..., Result], *args: Hashable) -> Result:
+        """The same for figures of many verdicts: right after a commit the ones before it serve for a few seconds."""
+        return self._kept.get((question, args), self._version(), lambda: self.ask(question, *args), BEHIND_SECONDS)
 
     def remember(self, question: Callable[..., Result], *args: Hashable) -> Result:
         """The same for what may be a minute old, such as the names that filters offer."""
-        return self._kept.get((question, args), int(time.monotonic() / KEEP_SECONDS), lambda: self.ask(question, *args))
+        minute = int(time.monotonic() / KEEP_SECONDS)
+        return self._kept.get((question, args), minute, lambda: self.ask(question, *args), 2 * KEEP_SECONDS)
 
     def _version(self) -> int:
         if self._seen is None:
@@ -86,9 +92,11 @@ class StoreSource:
         except duckdb.Error as error:
             raise self._lost(error, writable=True) from error
         finally:
-            self._seen = None  # whoever writes sees it at once
+            self._seen = None
+            self._kept.forget()
 
     def close(self) -> None:
+        self._kept.close()
         with self._lock:
             for store in self._stores.values():
                 store.close()

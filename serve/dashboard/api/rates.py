@@ -23,13 +23,13 @@ Fewest = Annotated[int, Query(ge=1, le=1_000_000, description="pairs below which
 
 def seen(source: StoreSource, filters: Filters) -> View:
     """The view with its judge looked up, which every question about it would else do again."""
-    return replace(filters.view, judge=source.recall(pick_judge, filters.judge))
+    return replace(filters.view, judge=source.glance(pick_judge, filters.judge))
 
 
 @router.get("/summary")
 def get_summary(source: Source, filters: Chosen) -> Summary:
     """The error rate of the view with its interval, and what was judged, left out and lost."""
-    return source.recall(overview, seen(source, filters), FEWEST).summary
+    return source.glance(overview, seen(source, filters), FEWEST).summary
 
 
 @router.get("/trends")
@@ -42,20 +42,20 @@ def get_trends(
     """The error rate over time, in days, weeks or months."""
     view = seen(source, filters)
     if bucket is None and by == "all":
-        return source.recall(overview, view, FEWEST).series
-    return source.recall(series, view, bucket, by)
+        return source.glance(overview, view, FEWEST).series
+    return source.glance(series, view, bucket, by)
 
 
 @router.get("/countries")
 def get_countries(source: Source, filters: Chosen, fewest: Fewest = FEWEST) -> Countries:
     """Every country's rate, and its change from the earlier to the later half of the period."""
-    return source.recall(overview, seen(source, filters), fewest).countries
+    return source.glance(overview, seen(source, filters), fewest).countries
 
 
 @router.get("/types")
 def get_types(source: Source, filters: Chosen) -> Kinds:
     """Pairs with errors by type and by severity."""
-    return source.recall(kinds, seen(source, filters))
+    return source.glance(kinds, seen(source, filters))
 
 
 @router.get("/compare")
@@ -68,4 +68,4 @@ def get_compare(
     fewest: Fewest = FEWEST,
 ) -> Comparison:
     """Two models, apps or judges on the same days: B less A, overall and by country."""
-    return source.recall(compare, seen(source, filters), side, a, b, fewest)
+    return source.glance(compare, seen(source, filters), side, a, b, fewest)

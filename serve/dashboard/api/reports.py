@@ -36,7 +36,7 @@ def get_listed(
 def get_reports(
     source: StoreSource, filters: Filters, order: Order = Order.WORST, limit: int = 25, offset: int = 0
 ) -> Reports:
-    return source.recall(list_reports, seen(source, filters), order, limit, offset)
+    return source.glance(list_reports, seen(source, filters), order, limit, offset)
 
 
 @router.get("/{pair_id:path}")

@@ -37,7 +37,7 @@ def get_reviews(source: Source, pair_id: str, judge_version: Annotated[str, Quer
 @router.get("/agreement")
 def get_agreement(source: Source, filters: Chosen) -> Agreement:
     """How far readers agree with the judge on the errors of a view."""
-    return source.recall(agreement, seen(source, filters))
+    return source.glance(agreement, seen(source, filters))
 
 
 @router.post("/reviews", status_code=201)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -35,6 +36,29 @@ def test_those_who_ask_at_the_same_time_share_one_question() -> None:
     for thread in threads:
         thread.join()
     assert (found, len(asked)) == ([7] * 4, 1)
+
+
+def test_an_answer_of_before_serves_for_a_while_and_is_renewed_behind() -> None:
+    now = [0.0]
+    answers = Answers(clock=lambda: now[0])
+    renewed = threading.Event()
+
+    def later() -> str:
+        renewed.set()
+        return "after"
+
+    assert answers.get("q", 1, lambda: "before", 5.0) == "before"
+    now[0] = 4.0
+    assert answers.get("q", 2, later, 5.0) == "before"
+    assert renewed.wait(30)
+    while answers.get("q", 2, later, 5.0) != "after":
+        time.sleep(0.01)
+    now[0] = 9.0
+    assert answers.get("q", 3, lambda: "fresh", 5.0) == "fresh"
+    assert answers.get("q", 4, lambda: "strict") == "strict"
+    answers.forget()
+    assert answers.get("q", 4, lambda: "anew", 5.0) == "anew"
+    answers.close()
 
 
 def test_a_question_that_failed_is_asked_again_and_old_ones_are_forgotten() -> None:
