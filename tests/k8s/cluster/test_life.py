@@ -180,15 +180,18 @@ def test_the_starter_may_start_and_nothing_else(deployed: Deployed, may: bool, v
     assert said == ("yes" if may else "no")
 
 
-def test_the_stream_wakes_and_goes_back_to_sleep_without_its_cluster(deployed: Deployed) -> None:
+def test_the_stream_wakes_in_a_cluster_of_its_own_which_goes_with_it(deployed: Deployed) -> None:
     kube = deployed.kube
     kube.run("patch", "rayjob", "stream", "--type=merge", "-p", '{"spec":{"suspend":false}}')
-    name = eventually(
-        lambda: kube.get("rayjob", "stream").get("status", {}).get("rayClusterName", ""), "no Ray cluster"
-    )
-    eventually(lambda: kube.get("raycluster", name), "the stream's Ray cluster is not made")
+
+    def made() -> list[dict[str, Any]]:
+        events = kube.items("events", "--field-selector", "involvedObject.kind=RayJob,involvedObject.name=stream")
+        return [event for event in events if event["reason"] == "CreatedRayCluster"]
+
+    eventually(made, f"the stream has no Ray cluster: {kube.warnings()}")
     kube.run("delete", "rayjob", "stream", "--timeout=300s")
-    eventually(lambda: not kube.get("raycluster", name), "the stream's Ray cluster stays")
+    selection = "ray.io/originated-from-cr-name=stream"
+    eventually(lambda: not kube.items("rayclusters", "-l", selection), "the stream's Ray cluster stays")
 
 
 def test_the_raycronjob_is_taken_by_the_operator_and_starts_the_night(deployed: Deployed) -> None:
@@ -207,7 +210,7 @@ def test_the_raycronjob_is_taken_by_the_operator_and_starts_the_night(deployed: 
         f"no run: {kube.warnings()}",
         200,
     )
-    assert runs[0]["spec"]["suspend"] is False if "suspend" in runs[0]["spec"] else True
+    assert runs[0]["spec"].get("suspend", False) is False
     kube.run("delete", "raycronjob", "nightly", "--timeout=120s")
     for job in kube.items("rayjobs"):
         if job["metadata"]["name"].startswith("nightly-"):
