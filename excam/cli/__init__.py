@@ -90,4 +90,6 @@ def _tell(error: UserError) -> None:
 
         event("failed", 40, error=error.message, fix=error.fix)
     else:
-        click.echo(f"excam: {error}", err=True)
+        from excam.cli.printable import printable
+
+        click.echo(f"excam: {printable(str(error), lines=True)}", err=True)

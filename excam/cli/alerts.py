@@ -10,6 +10,7 @@ import click
 
 from excam.cli.options import json_option, store_option
 from excam.cli.output import print_json
+from excam.cli.printable import printable
 
 if TYPE_CHECKING:
     import duckdb
@@ -82,7 +83,7 @@ def test(file: Path, store: str, as_json: bool) -> None:
         times = {0: "never", 1: "once"}.get(firing.fired, f"{firing.fired} times")
         click.echo(f"{firing.rule}: would have fired {times}")
         for day, message in firing.days[:10]:
-            click.echo(f"  {day}  {message}")
+            click.echo(f"  {day}  {printable(message)}")
 
 
 def _check(store: Store, rules: Rules, as_json: bool) -> None:
@@ -97,7 +98,7 @@ def _check(store: Store, rules: Rules, as_json: bool) -> None:
         print_json([event.model_dump(mode="json") for event in events])
     else:
         for event in events:
-            click.echo(f"{event.event}: {event.message}")
+            click.echo(f"{event.event}: {printable(event.message)}")
         click.echo(f"{len(store.query(standing))} alerts stand")
     webhook = webhook_of(rules)
     for told in deliver(store, webhook, rules.dashboard) if webhook else ():

@@ -79,7 +79,7 @@ def _readable(record: str) -> str:
     """JSON laid out for reading, anything else as it is."""
     try:
         return json.dumps(json.loads(record), ensure_ascii=False, indent=2)
-    except ValueError:
+    except (ValueError, RecursionError):
         return record
 
 

@@ -53,7 +53,7 @@ def _print(pair: ShownPair, verdict: ShownVerdict, judge: JudgeUse) -> None:
     facts = [countries, pair.language, pair.app, pair.model, moment(pair.logged_at)]
     out.print(Text(printable(f"pair {pair.pair_id}"), style="bold"), soft_wrap=True)
     out.print(Text(printable(" · ".join(fact for fact in facts if fact)), style="dim"), soft_wrap=True)
-    out.print(Text(judge.title, style="yellow" if judge.tuned is False else "dim"), soft_wrap=True)
+    out.print(Text(printable(judge.title), style="yellow" if judge.tuned is False else "dim"), soft_wrap=True)
     for half in ("instruction", "output"):
         marks = [
             Mark(number, error.start, error.end, error.severity)

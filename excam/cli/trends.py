@@ -16,6 +16,7 @@ from excam.cli.options import (
     store_option,
 )
 from excam.cli.output import console, print_csv, print_json, print_table
+from excam.cli.printable import printable
 
 if TYPE_CHECKING:
     from excam.store.queries import Trend, TrendRow
@@ -91,7 +92,8 @@ def trends(
 
 
 def _print(trend: Trend) -> None:
-    console().print(Text(trend.judge.title, style="yellow" if trend.judge.tuned is False else "dim"), soft_wrap=True)
+    style = "yellow" if trend.judge.tuned is False else "dim"
+    console().print(Text(printable(trend.judge.title), style=style), soft_wrap=True)
     if not trend.rows:
         console().print("No judged pair that is about culture falls into this slice.")
         return

@@ -55,7 +55,7 @@ def worst(
         print_csv(COLUMNS, (row | {"errors": len(row["errors"])} for row in rows))
         return
     out = console()
-    out.print(Text(used.title, style="yellow" if used.tuned is False else "dim"), soft_wrap=True)
+    out.print(Text(printable(used.title), style="yellow" if used.tuned is False else "dim"), soft_wrap=True)
     if not found:
         out.print("No report with an error falls into this slice.")
     for pair, row in zip(found, rows, strict=True):
