@@ -64,7 +64,8 @@ class StreamLoop:
     ) -> None:
         self._session, self._options, self._topic, self._watcher = session, options, topic, watcher
         self._screeners = start_screeners(plan, options, topic.source)
-        self._judge = start_stream_judge(plan, tell_letters=options.dead_letter_topic is not None)
+        self._plan = ray.put(plan)
+        self._judge = start_stream_judge(self._plan, tell_letters=options.dead_letter_topic is not None)
         self._letters = (
             DeadLetterTopic(options.dead_letter_topic, options.access) if options.dead_letter_topic else None
         )

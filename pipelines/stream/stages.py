@@ -58,7 +58,10 @@ def start_screeners(plan: RunPlan, options: StreamOptions, source: str) -> list[
     return [actor.remote(*told) for _ in range(1 if capped else max(1, options.screeners))]
 
 
-def start_stream_judge(plan: RunPlan, *, tell_letters: bool) -> Any:
-    """The actor that keeps the judge busy; when it dies Ray starts it again and repeats what it had not answered."""
+def start_stream_judge(plan: Any, *, tell_letters: bool) -> Any:
+    """The actor that keeps the judge busy; when it dies Ray starts it again and repeats what it had not answered.
+
+    ``plan`` is a reference to a RunPlan, which the caller keeps: Ray cannot start an actor again without its arguments.
+    """
     actor = ray.remote(num_cpus=ACTOR_CPUS, max_restarts=-1, max_task_retries=-1, max_concurrency=UNITS_AT_ONCE)
     return actor(StreamJudge).remote(plan, tell_letters=tell_letters)

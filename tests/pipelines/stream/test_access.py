@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import ray
 
 from excam.fault import UserError
 from pipelines.stream.produce import produce
@@ -14,6 +15,7 @@ from pipelines.stream.settings import KafkaAccess
 from pipelines.stream.topic import Topic
 from tests.conftest import LogWriter, pair_record
 from tests.kafka import Kafka, running_kafka
+from tests.pipelines.stream.conftest import Run, message
 
 USER, PASSWORD = "judge", "not-a-secret-of-anybody"
 LISTENER = "listener.name.sasl_ssl"
@@ -76,6 +78,21 @@ def test_a_log_goes_in_and_offsets_come_out_through_sasl_and_tls(
         assert asked.visible_ends({0: (0, 7)}) == {0: 7}
         asked.mirror({0: 7})
         assert asked.mirrored() == {0: 7}
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("judge")
+def test_a_topic_is_judged_through_sasl_and_tls_and_the_password_stays_out_of_store_and_logs(
+    guarded: Kafka, stream: Run, store_url: str, tmp_path: Path
+) -> None:
+    topic = guarded.topic()
+    guarded.produce(topic, [message(number) for number in range(5)])
+    done = stream(guarded, topic)
+    assert (done.tally.judged, done.positions) == (5, {0: 5})
+    logs = Path(ray._private.worker.global_worker.node.get_logs_dir_path())
+    written = [path for folder in (tmp_path / "store", logs) for path in folder.rglob("*") if path.is_file()]
+    assert len(written) > 10
+    assert not [path for path in written if PASSWORD.encode() in path.read_bytes()]
 
 
 def test_a_wrong_password_is_said_and_not_shown(guarded: Kafka, certificate: Path) -> None:
