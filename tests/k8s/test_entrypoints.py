@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
 
 from excam.cli import cli
-from tests.k8s.overlays import OVERLAYS, manifests, one
+from excam.store import Store
+from tests.k8s.overlays import K8S, OVERLAYS, manifests, one
 
 JOBS = ("nightly", "stream", "training")
 
@@ -94,12 +97,20 @@ def test_training_that_was_disturbed_is_resumed(overlay: str, tmp_path: Path) ->
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_the_alerts_command_is_read_by_the_command_line(overlay: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pod = one(manifests(overlay), "CronJob", "alerts")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    shell, _, command = pod["containers"][0]["command"]
-    calls = spoken(command, settings(overlay))
-    assert shell == "sh"
-    assert [call[:2] for call in calls] == [["store", "init"], ["alerts", "check"]]
-    for call in calls:
-        parse(call, monkeypatch, settings(overlay))
+    program, *arguments = pod["containers"][0]["command"]
+    assert (program, arguments[:2]) == ("excam", ["alerts", "check"])
+    assert parse(arguments, monkeypatch, settings(overlay))["store"] == settings(overlay)["EXCAM_STORE"]
+
+
+def test_the_alerts_command_reads_its_rules_and_asks_the_store(tmp_path: Path) -> None:
+    pod = one(manifests("cpu-trial"), "CronJob", "alerts")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    rules = str(K8S / "base" / "alert-rules.yaml")
+    command = [rules if word.endswith("alerts.yaml") else word for word in pod["containers"][0]["command"]]
+    store = f"ducklake:sqlite:{tmp_path}/store/catalog.sqlite"
+    Store.open(store).close()
+    given = os.environ | {"EXCAM_STORE": store, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(command, env=given, capture_output=True, text=True, check=False)
+    assert (done.returncode, "no verdicts yet" in done.stderr) == (2, True), done.stderr
 
 
 def test_no_setting_is_taken_for_an_option_of_kafka_that_is_none() -> None:
