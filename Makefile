@@ -11,7 +11,7 @@ help:
 	@echo "make faults kill the stream's replica, engine and one of three brokers, and count: minutes"
 	@echo "make chaos  hurt a stream at random moments for MINUTES=30 with KILLS=100 from SEED=7, and count"
 	@echo "make audit  known vulnerabilities and licences of everything in requirements.lock"
-	@echo "make test-k8s  apply the overlays of k8s/ to the cluster in KUBECONFIG, upgrade, run a night, delete: 10 minutes"
+	@echo "make test-k8s  apply the overlays of k8s/ to the cluster in KUBECONFIG, upgrade, run a night, delete: 5 minutes"
 	@echo "make s3     logs, store and backups in a bucket of a real S3 server, which Go builds the first time"
 	@echo "make lock   compile requirements.lock anew from pyproject.toml"
 
