@@ -22,6 +22,8 @@ import pytest
 import yaml
 
 from excam.fault import UserError
+from serve.identity import prepare
+from serve.settings import JudgeSettings
 from tests.k8s.overlays import OVERLAYS, manifests, one, pods
 
 PAIR = {"instruction": "What is eaten at Galungan?", "output": "Lawar and satay.", "pair_id": "p1"}
@@ -165,6 +167,7 @@ def test_judge_api_and_dashboard_start_from_the_config_and_ask_for_tokens(tmp_pa
         assert httpx.post(f"{serve}/v1/judge", json=PAIR).status_code == 401
         answer = httpx.post(f"{serve}/v1/judge", json=PAIR, headers=TOKEN, timeout=120).json()
         assert answer["outcomes"][0]["outcome"] == "verdict"
+        assert answer["judge_version"] == prepare(JudgeSettings.load(small)).card.judge_version
         assert httpx.get(f"{serve}/-/healthz").status_code == 200  # what a worker's readiness probe asks
         assert httpx.get(f"{serve}/dashboard/-/health").json() == {"status": "ok"}
         assert httpx.get(f"{serve}/dashboard/api/alerts").status_code == 401
