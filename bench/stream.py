@@ -1,8 +1,9 @@
 """Does a stream keep up, and what does it cost against a batch? On a real broker, with the same judge for both.
 
 First the same pairs go through the batch pipeline and through a topic: ``ratio R`` is stream over batch, in pairs a
-second from the first commit to the last, so that start-up is left out of both. Then pairs are produced steadily at 80 %
-of what the stream just did: its lag must not grow, and the 95th percentile from log time to verdict is printed.
+second from the first pair judged to the last commit; start-up is left out of both. Then pairs are produced steadily at
+80 % of what the stream just did. Every few seconds the lag is taken, messages sent less messages settled: it must not
+grow. The time from log to verdict ends with the commit after which anybody can see it.
 
     python -m bench.stream --pairs 600 --minutes 3 --base smollm2-135m
 """
@@ -16,6 +17,7 @@ import signal
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,25 +35,54 @@ from tests.kafka import Kafka, running_kafka
 
 WARM_UP = 64
 BAR = 0.9
+SAMPLE_SECONDS = 5.0
 
 
 class Record(StreamWatcher):
-    """Keeps what every batch came to, and when; stops the stream once so many pairs are judged."""
+    """Keeps what every batch came to, and when; stops the stream once so many pairs are settled."""
 
     def __init__(self, pairs: int) -> None:
-        self.left = pairs
+        self.pairs = pairs
+        self.settled_pairs = 0
+        self.begun: float | None = None
         self.batches: list[tuple[float, BatchDone]] = []
+
+    def queued(self, pairs: int) -> None:
+        self.begun = self.begun or time.monotonic()
 
     def settled(self, done: BatchDone) -> None:
         self.batches.append((time.monotonic(), done))
-        self.left -= done.tally.rows
-        if self.left <= 0:
+        self.settled_pairs += done.tally.rows
+        if self.settled_pairs >= self.pairs:
             os.kill(os.getpid(), signal.SIGTERM)
 
     def rate(self) -> float:
-        """Pairs a second from the first commit to the last."""
-        first, last = self.batches[0][0], self.batches[-1][0]
-        return sum(done.tally.judged for _, done in self.batches[1:]) / max(last - first, 0.001)
+        """Pairs a second from the first batch with the judge to the last commit."""
+        assert self.begun is not None
+        return sum(done.tally.judged for _, done in self.batches) / (self.batches[-1][0] - self.begun)
+
+
+class Steady(Record):
+    """Begins to produce when the stream is up, so that its start is not counted as lag, and samples the lag."""
+
+    def __init__(self, log: str, topic: str, access: KafkaAccess, rate: float, pairs: int) -> None:
+        super().__init__(pairs)
+        self.sent = 0
+        self.lags: list[tuple[float, int]] = []
+        self._produce = lambda: produce(log, topic, access, rate=rate, restamp="logged_at", sent=self._count)
+
+    def started(self, source: str, positions: Mapping[int, int]) -> None:
+        for work in (self._produce, self._sample):
+            threading.Thread(target=work, daemon=True).start()
+
+    def _count(self, sent: int) -> None:
+        self.sent = sent
+
+    def _sample(self) -> None:
+        begun = time.monotonic()
+        while self.sent < self.pairs:
+            time.sleep(SAMPLE_SECONDS)
+            self.lags.append((time.monotonic() - begun, self.sent - self.settled_pairs))
 
 
 def batch_rate(folder: str, settings: Any, pairs: list[tuple[str, str]]) -> float:
@@ -67,39 +98,40 @@ def options_of(kafka: Kafka, topic: str, latency: float) -> StreamOptions:
 
 
 def stream_rate(folder: str, settings: Any, kafka: Kafka, latency: float, pairs: int) -> float:
-    """The measured pairs through a topic, behind the warm-up's."""
+    """The pairs that the batch pipeline was measured with, through a topic."""
     topic = kafka.topic(2)
-    access = KafkaAccess(kafka.bootstrap)
-    for name in ("warm", "measured"):
-        produce(f"{folder}/{name}.parquet", topic, access)
+    produce(f"{folder}/measured.parquet", topic, KafkaAccess(kafka.bootstrap))
     record = Record(pairs)
     stream_topic(options_of(kafka, topic, latency), f"ducklake:sqlite:{folder}/topic/c.sqlite", settings, record)
     return record.rate()
 
 
 def steady(
-    folder: str, settings: Any, kafka: Kafka, latency: float, rate: float, minutes: float, pairs: list[tuple[str, str]]
-) -> Record:
+    folder: str, settings: Any, kafka: Kafka, latency: float, rate: float, pairs: list[tuple[str, str]]
+) -> Steady:
     """Produce at this rate and judge meanwhile."""
     topic = kafka.topic(2)
     log = f"{folder}/steady.parquet"
     pq.write_table(pair_table(pairs, "steady"), log)
-    access = KafkaAccess(kafka.bootstrap)
-    record = Record(len(pairs))
-
-    class StartedRecord(StreamWatcher):
-        """Begins to produce when the stream is up, so that its start is not counted as lag."""
-
-        def started(self, source: str, positions: Any) -> None:
-            arguments = {"rate": rate, "restamp": "logged_at"}
-            threading.Thread(target=produce, args=(log, topic, access), kwargs=arguments, daemon=True).start()
-
-        def settled(self, done: BatchDone) -> None:
-            record.settled(done)
-
+    record = Steady(log, topic, KafkaAccess(kafka.bootstrap), rate, len(pairs))
     store = f"ducklake:sqlite:{folder}/steady/c.sqlite"
-    stream_topic(options_of(kafka, topic, latency), store, settings, StartedRecord())
+    stream_topic(options_of(kafka, topic, latency), store, settings, record)
     return record
+
+
+def steady_figures(record: Steady) -> dict[str, Any]:
+    """Lag by thirds of the time that was produced in, and how long verdicts took."""
+    lags = [lag for _, lag in record.lags]
+    third = max(1, len(lags) // 3)
+    ages = [age for _, done in record.batches for age in done.latencies]
+    return {
+        "lags": [(round(when, 1), lag) for when, lag in record.lags],
+        "lag_middle": float(np.mean(lags[third : 2 * third] or [0])),
+        "lag_end": float(np.mean(lags[2 * third :] or [0])),
+        "p50": float(np.percentile(ages, 50)),
+        "p95": float(np.percentile(ages, 95)),
+        "batches": len(record.batches),
+    }
 
 
 def main() -> None:
@@ -116,34 +148,19 @@ def main() -> None:
         pairs = bench_pairs(arguments.pairs + WARM_UP)
         batch = batch_rate(folder, settings, pairs)
         print(f"batch    {batch:8.2f} pairs/s", flush=True)
-        stream = stream_rate(folder, settings, kafka, arguments.max_latency, len(pairs))
+        stream = stream_rate(folder, settings, kafka, arguments.max_latency, arguments.pairs)
         print(f"stream   {stream:8.2f} pairs/s", flush=True)
         rate = 0.8 * stream
         flow = bench_pairs(int(rate * 60 * arguments.minutes), seed=11)
-        record = steady(folder, settings, kafka, arguments.max_latency, rate, arguments.minutes, flow)
+        record = steady(folder, settings, kafka, arguments.max_latency, rate, flow)
     figures = steady_figures(record) | {"batch": batch, "stream": stream, "ratio": stream / batch, "rate": rate}
-    print(f"steady   {rate:8.2f} messages/s for {arguments.minutes:g} min, {len(record.batches)} batches")
-    print(f"lag      {figures['lag_middle']:.0f} messages in the middle third, {figures['lag_end']:.0f} in the last")
+    print(f"steady   {rate:8.2f} messages/s for {arguments.minutes:g} min, {figures['batches']} batches")
+    print("lag      " + ", ".join(f"{when:.0f} s: {lag}" for when, lag in figures["lags"][2::3]))
+    print(f"         {figures['lag_middle']:.0f} messages in the middle third, {figures['lag_end']:.0f} in the last")
     print(f"log to verdict  P50 {figures['p50']:.1f} s, P95 {figures['p95']:.1f} s")
     if arguments.json:
         arguments.json.write_text(json.dumps(figures))
     print(f"ratio {figures['ratio']:.3f} (bar {BAR})")
-
-
-def steady_figures(record: Record) -> dict[str, float]:
-    """Lag by thirds of the time, and how long verdicts took. The batches after the last message are its tail."""
-    begun, over = record.batches[0][0], record.batches[-1][0]
-    third = (over - begun) / 3
-    lags = [(when, sum(lag.messages for lag in done.lags.values())) for when, done in record.batches]
-    middle = [lag for when, lag in lags if begun + third <= when < begun + 2 * third]
-    last = [lag for when, lag in lags if when >= begun + 2 * third]
-    ages = [age for _, done in record.batches for age in done.latencies]
-    return {
-        "lag_middle": float(np.mean(middle or [0])),
-        "lag_end": float(np.mean(last or [0])),
-        "p50": float(np.percentile(ages, 50)),
-        "p95": float(np.percentile(ages, 95)),
-    }
 
 
 if __name__ == "__main__":

@@ -60,7 +60,8 @@ class Topic:
 
     def __init__(self, name: str, access: KafkaAccess, group: str) -> None:
         self.name = name
-        self._admin = AdminClient(access.client())
+        self._refusal: KafkaError | None = None
+        self._admin = AdminClient(access.client() | {"error_cb": self._heard})
         silent = {"enable.partition.eof": True, "auto.offset.reset": "error", "queued.max.messages.kbytes": 1024}
         self._looker = Consumer(access.client(group_id=f"{group}-looker") | ISOLATION | silent)
         self._mirror = Consumer(access.client(group_id=group) | ISOLATION)
@@ -79,9 +80,13 @@ class Topic:
         self.close()
 
     def _topic_id(self) -> str:
+        asked = self._admin.describe_topics(TopicCollection([self.name]), request_timeout=PATIENCE)[self.name]
+        while not asked.done() and self._refusal is None:
+            self._admin.poll(0.1)  # calls back when a broker turns us away, which the client itself would try for long
         try:
-            found = self._admin.describe_topics(TopicCollection([self.name]), request_timeout=PATIENCE)
-            return str(found[self.name].result(2 * PATIENCE).topic_id)
+            if self._refusal is not None:
+                raise KafkaException(self._refusal)
+            return str(asked.result(2 * PATIENCE).topic_id)
         except KafkaException as error:
             if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 fix = "check the name and the brokers; ExCAM never makes the topic it reads"
@@ -89,6 +94,10 @@ class Topic:
             reason = error.args[0].str()
             fix = "check --bootstrap, the network, and the settings for SASL and TLS"
             raise UserError(f"the brokers cannot be asked for topic {self.name}: {reason}", fix) from error
+
+    def _heard(self, error: KafkaError) -> None:
+        if error.code() in REFUSED:
+            self._refusal = error
 
     def partitions(self) -> list[int]:
         found = self._admin.list_topics(self.name, timeout=PATIENCE).topics[self.name]

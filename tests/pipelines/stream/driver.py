@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,26 @@ def run_driver(
     kafka: Kafka, topic: str, store_url: str, settings: Any, log: Path, fault: str = "", **changes: Any
 ) -> int:
     """Run a stream until it is caught up or dies of the fault; its exit code, negative for a signal."""
-    environment = {"RAY_ADDRESS": ray.get_runtime_context().gcs_address, "RAY_AUTH_MODE": "token"}
-    environment |= {VARIABLE: fault} if fault else {}
-    arguments = (kafka.bootstrap, topic, store_url, settings, environment, str(log), changes)
-    process = _forks.Process(target=_drive, args=arguments)
-    process.start()
+    process = start_driver(kafka, topic, store_url, settings, log, fault, **changes)
     process.join(300)
     if process.exitcode is None:
         process.kill()
         process.join()
         raise TimeoutError(f"the driver did not end; it said:\n{log.read_text()[-3000:]}")
     return int(process.exitcode)
+
+
+def start_driver(
+    kafka: Kafka, topic: str, store_url: str, settings: Any, log: Path, fault: str = "", **changes: Any
+) -> BaseProcess:
+    """Start a stream in a process of its own."""
+    environment = {"RAY_ADDRESS": ray.get_runtime_context().gcs_address, "RAY_AUTH_MODE": "token"}
+    environment |= {VARIABLE: fault} if fault else {}
+    process = _forks.Process(
+        target=_drive, args=(kafka.bootstrap, topic, store_url, settings, environment, str(log), changes)
+    )
+    process.start()
+    return process
 
 
 def _drive(
@@ -50,5 +60,6 @@ def _drive(
     from pipelines.stream.run import stream_topic
     from pipelines.stream.settings import KafkaAccess, StreamOptions
 
-    options = StreamOptions(topic, KafkaAccess(bootstrap), gate=False, until_caught_up=True, **changes)
+    chosen = {"gate": False, "until_caught_up": True} | changes
+    options = StreamOptions(topic, KafkaAccess(bootstrap), **chosen)
     stream_topic(options, store_url, settings)

@@ -7,12 +7,15 @@ import os
 import signal
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 
+from excam.cli import cli
 from excam.mapping import RecordMapping
 from excam.store import Store
 from pipelines.again import replay
@@ -23,18 +26,21 @@ from pipelines.stream.watch import BatchDone, StreamWatcher
 from serve.settings import JudgeSettings
 from tests.conftest import LogWriter, pair_record
 from tests.kafka import Kafka
-from tests.pipelines.stream.conftest import Run, check_every_offset_has_one_outcome, message, rows_of
+from tests.pipelines.stream.conftest import Run, check_every_offset_has_one_outcome, ends, message, rows_of
+from tests.pipelines.stream.registry_server import framed, serving, told_body
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
 
 
-def ends(kafka: Kafka, topic: str) -> dict[int, int]:
-    with Topic(topic, KafkaAccess(kafka.bootstrap), "ends") as asked:
-        return {part: bound.high for part, bound in asked.bounds().items()}
+def excam(*arguments: str) -> str:
+    """What a command says on stdout."""
+    answer = CliRunner().invoke(cli, arguments)
+    assert answer.exit_code == 0, answer.output
+    return answer.stdout
 
 
 def test_every_pair_of_a_topic_is_judged_once_and_new_ones_are_judged_alone(
-    kafka: Kafka, stream: Run, store_url: str
+    kafka: Kafka, stream: Run, store_url: str, write_log: LogWriter, tmp_path: Path
 ) -> None:
     topic = kafka.topic(3)
     for start, kind in ((0, "none"), (10, "gzip"), (20, "lz4"), (30, "zstd"), (40, "snappy")):
@@ -42,33 +48,42 @@ def test_every_pair_of_a_topic_is_judged_once_and_new_ones_are_judged_alone(
         kafka.produce(topic, batch, partition=lambda number: number % 3, compression_type=kind)
     first = stream(kafka, topic)
     assert (first.tally.rows, first.tally.judged, first.tally.dead_letters) == (50, 50, 0)
-    kafka.produce(topic, [message(number) for number in range(50, 55)])
-    second = stream(kafka, topic, screeners=2)
-    assert second.tally.judged == 5
+
+    log = write_log("more.parquet", [pair_record(number) for number in range(50, 55)])
+    (tmp_path / "judge.yaml").write_text("{base: smollm2-135m, adapter: none, threshold: 1.0, max_prompt_tokens: 512}")
+    place = ["--topic", topic, "--bootstrap", kafka.bootstrap]
+    assert "5 messages" in excam("produce", str(log), *place)
+    judge = ["--judge-config", str(tmp_path / "judge.yaml"), "--no-gate", "--group", f"group-{topic}"]
+    told = excam("stream", *place, "--store", store_url, *judge, "--until-caught-up", "--screeners", "2", "--json")
+    assert json.loads(told)["tally"]["judged"] == 5
+    trends = json.loads(excam("trends", "--store", store_url, "--by", "country", "--bucket", "month", "--json"))
+    assert "ID" in json.dumps(trends)
     verdicts = rows_of(store_url, "verdicts")
     assert Counter(row["pair_id"] for row in verdicts) == {f"pair-{number}": 1 for number in range(55)}
     assert {row["country"] for row in verdicts} == {"ID", "JP", "MX", "NG", "DE"}
     check_every_offset_has_one_outcome(store_url, ends(kafka, topic), {})
     with Topic(topic, KafkaAccess(kafka.bootstrap), f"group-{topic}") as asked:
-        assert asked.mirrored() == second.positions == ends(kafka, topic)
+        assert asked.mirrored() == ends(kafka, topic)
 
 
 def test_whatever_is_in_a_topic_ends_no_loop_and_loses_nothing(
     kafka: Kafka, stream: Run, store_url: str, judge_settings: JudgeSettings
 ) -> None:
     letters = kafka.topic()
-    topic = kafka.topic(config={"cleanup.policy": "compact,delete"})
+    topic = kafka.compacted_topic(message(10), message(11), gap=300)  # more offsets than the first batch takes
+    begin = ends(kafka, topic)[0]
     producer = Producer(kafka.config | {"message.max.bytes": 8_000_000})
     headers: dict[str, str | bytes | None] = {"trace": b"abc", "odd name": b"\xff"}
     producer.produce(topic, b"\xffpoison", key=b"k", headers=headers)
     producer.produce(topic, None, key=b"tombstone")
     producer.produce(topic, message(1), key=b"1")
-    producer.produce(topic, message(1), key=b"1")  # sent twice by a producer that was not sure
+    producer.produce(topic, message(1), key=b"1 again")  # sent twice by a producer that was not sure
     future = datetime.now(UTC) + timedelta(days=3)
     producer.produce(topic, message(2, logged_at=future), key=b"2")
     producer.produce(topic, message(3, output="In Bali people rest. " * 250_000), key=b"3")  # 5 MB
     producer.produce(topic, b"\n".join([message(4), b"{broken", message(5)]), key=b"4")
     producer.produce(topic, message(6, output=None, told="Nasi goreng."), key=b"6")
+    producer.produce(topic, framed(4, told_body("pair-12", "What is eaten in Bali?", "Rice.")), key=b"12")
     assert producer.flush(30) == 0
     kafka.transaction(topic, [message(7), message(8)], commit=True)
     kafka.transaction(topic, [message(9)] * 30, commit=False)
@@ -82,38 +97,40 @@ def test_whatever_is_in_a_topic_ends_no_loop_and_loses_nothing(
     watcher = Skews()
     done = stream(kafka, topic, watcher, dead_letter_topic=letters)
     assert {row["pair_id"]: row["truncated"] for row in rows_of(store_url, "verdicts")} == {
-        f"pair-{number}": number == 3 for number in (1, 2, 3, 4, 5, 7, 8)
+        f"pair-{number}": number == 3 for number in (1, 2, 3, 4, 5, 7, 8, 10, 11)
     }
     assert watcher.skewed == 1
     assert done.positions == ends(kafka, topic)
     check_every_offset_has_one_outcome(store_url, ends(kafka, topic), {})
     (read,) = (row for row in rows_of(store_url, "stream_ranges") if row["kind"] == "read")
-    assert (read["messages"], read["empty"], read["records"]) == (10, 1, 11)
+    assert (read["messages"], read["empty"], read["records"]) == (14, 2, 14)
 
-    dead = {row["row"]: row for row in rows_of(store_url, "dead_letters")}
+    dead = {row["row"] - begin: row for row in rows_of(store_url, "dead_letters")}
     assert {offset: row["reason"] for offset, row in dead.items()} == {
         0: "undecodable",
         6: "undecodable",
         7: "bad_field",
+        8: "undecodable",
     }
     kept = json.loads(dead[0]["record"])["excam_message"]
-    assert (kept["topic"], kept["partition"], kept["offset"], kept["key"]) == (topic, 0, 0, "k")
+    assert (kept["topic"], kept["partition"], kept["offset"], kept["key"]) == (topic, 0, begin, "k")
     assert kept["headers"] == {"trace": "abc", "odd name": {"base64": "/w=="}}
     assert kept["value"] == {"base64": "/3BvaXNvbg=="}
     assert "line 2" in dead[6]["source"]
 
     consumer = Consumer(kafka.config | {"group.id": "letters", "auto.offset.reset": "earliest"})
     consumer.assign([TopicPartition(letters, 0, 0)])
-    sent = consumer.consume(3, 20)
+    sent = consumer.consume(4, 20)
     consumer.close()
     told = [dict(one.headers() or []) for one in sent]
-    assert {one["excam.offset"] for one in told} == {b"0", b"6", b"7"}
+    assert {int(one["excam.offset"] or 0) - begin for one in told} == {0, 6, 7, 8}
 
-    mended = ScoreOptions(gate=False, mapping=RecordMapping(fields={"output": "told"}))
-    replay(store_url, judge_settings, [dead[7]["dead_id"]], mended)
-    assert "pair-6" in {row["pair_id"] for row in rows_of(store_url, "verdicts")}
-    resolved = {row["row"] for row in rows_of(store_url, "dead_letters") if row["resolved_at"]}
-    assert resolved == {7}
+    with serving([]) as registry:
+        mended = ScoreOptions(gate=False, mapping=RecordMapping(fields={"output": "told"}), registry=registry)
+        replay(store_url, judge_settings, [dead[7]["dead_id"], dead[8]["dead_id"]], mended)
+    assert {"pair-6", "pair-12"} < {row["pair_id"] for row in rows_of(store_url, "verdicts")}
+    resolved = {row["row"] - begin for row in rows_of(store_url, "dead_letters") if row["resolved_at"]}
+    assert resolved == {7, 8}
 
 
 def test_lost_offsets_are_recorded_and_new_partitions_are_picked_up_while_it_runs(
