@@ -130,7 +130,9 @@ def measure(sizes: tuple[int, ...], speed: float) -> list[dict[str, Any]]:
             pq.write_table(table, log, row_group_size=GROUP_ROWS)
             del table
             command = [sys.executable, "-m", "bench.growth", "--only", log, str(pairs), "--speed", str(speed)]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"{pairs:,} pairs failed:\n{done.stderr}")
         found.append(json.loads(done.stdout.strip().splitlines()[-1]))
         print(line(found[-1]), flush=True)
     return found
@@ -138,14 +140,14 @@ def measure(sizes: tuple[int, ...], speed: float) -> list[dict[str, Any]]:
 
 def line(size: dict[str, Any]) -> str:
     return (
-        f"{size['pairs']:>9,}{1000 * size['cpu_seconds'] / size['pairs']:>11.2f}{size['pairs'] / size['seconds']:>9.0f}"
+        f"{size['pairs']:>9,}{1000 * size['cpu_seconds'] / size['pairs']:>13.2f}{size['pairs'] / size['seconds']:>9.0f}"
         f"{size['driver_mb']:>8.0f}{size['reader_mb']:>8.0f}{size['caller_mb']:>8.0f}{size['store_mb']:>9.1f}"
         f"{size['store_files']:>7}{size['commit_ms']:>8.0f}{size['trend_ms']:>7.0f}"
     )
 
 
 HEAD = (
-    f"{'pairs':>9}{'cpu ms/pair':>11}{'pairs/s':>9}{'driver':>8}{'reader':>8}{'caller':>8}{'store MB':>9}"
+    f"{'pairs':>9}{'cpu ms/pair':>13}{'pairs/s':>9}{'driver':>8}{'reader':>8}{'caller':>8}{'store MB':>9}"
     f"{'files':>7}{'commit':>8}{'trend':>7}"
 )
 
