@@ -103,14 +103,14 @@ def run(store: str, as_json: bool, **given: Any) -> None:
     from pipelines.stream.run import stream_topic
 
     judge = {name: given.pop(name) for name in ("base", "adapter", "threshold", "full", "judge_config")}
-    successor = _successor(judge, given.pop("next_adapter"), given.pop("next_judge_config"), quiet=as_json)
+    successor = successor_of(judge, given.pop("next_adapter"), given.pop("next_judge_config"), quiet=as_json)
     options = _options(given)
     with StreamDisplay(quiet=as_json) as display:
         done = stream_topic(options, store, judge_settings(judge), display, successor)
     click.echo(json.dumps(asdict(done), default=str) if as_json else _summary(done))
 
 
-def _successor(judge: dict[str, Any], adapter: str | None, config: str | None, *, quiet: bool) -> Successor | None:
+def successor_of(judge: dict[str, Any], adapter: str | None, config: str | None, *, quiet: bool) -> Successor | None:
     """The judge to move to: this one with another adapter, or what a file of its own says."""
     if adapter is None and config is None:
         return None

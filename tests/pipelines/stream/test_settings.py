@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from excam.cli.stream import successor_of
 from excam.fault import UserError
 from pipelines.stream.settings import KafkaAccess, seconds
 
@@ -46,3 +47,15 @@ def test_spans_of_time_are_read_as_people_write_them() -> None:
     assert [seconds(text) for text in ("30s", "500ms", "2m", "1.5h", "7")] == [30, 0.5, 120, 5400, 7]
     with pytest.raises(UserError):
         seconds("soon")
+
+
+def test_the_judge_to_move_to_is_this_one_with_another_adapter_or_what_its_own_file_says(tmp_path: Path) -> None:
+    judge = {"base": "smollm2-135m", "adapter": "none", "threshold": 0.4, "full": None, "judge_config": None}
+    assert successor_of(judge, None, None, quiet=True) is None
+    tuned = successor_of(judge, "better@2", None, quiet=True)
+    assert tuned is not None
+    assert (tuned.settings.base, tuned.settings.adapter, tuned.settings.threshold) == ("smollm2-135m", "better@2", 0.4)
+    (tmp_path / "next.yaml").write_text("{base: qwen2.5-coder-0.5b, threshold: 0.7}")
+    other = successor_of(judge, None, str(tmp_path / "next.yaml"), quiet=True)
+    assert other is not None
+    assert (other.settings.base, other.settings.threshold) == ("qwen2.5-coder-0.5b", 0.7)
