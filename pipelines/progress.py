@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Protocol
 
 import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from pipelines.files import BrokenFile
 
@@ -93,4 +94,6 @@ class Silence:
 
 
 def start_tally() -> ray.actor.ActorHandle:
-    return ray.remote(num_cpus=0, max_restarts=-1)(TallyKeeper).remote()
+    """A keeper on the driver's own node: whichever other node dies, the count lives as long as the run does."""
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    return ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy=here)(TallyKeeper).remote()

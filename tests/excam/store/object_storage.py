@@ -28,8 +28,9 @@ from tests.s3 import Bucket, running_s3
 SECRET = "xylophon-4711"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def bucket() -> Iterator[Bucket]:
+    """The variables are set before Ray starts, whose workers inherit them, as pods get theirs from a secret."""
     with pytest.MonkeyPatch.context() as patch, running_s3() as server:
         for name, value in server.environment.items():
             patch.setenv(name, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 
 from excam.store import Store
@@ -26,22 +27,22 @@ def _cells(file: Path) -> str:
 
 
 def _tables(store: Store, word: str) -> set[str]:
-    """Tables of the server's catalogue, its planner's statistics among them, one row of which holds the word."""
+    """Tables of the server's catalogue with a row that holds the word, and files of its database that still do."""
+    return store.query(_search_server, word)
 
-    def ask(connection: object) -> set[str]:
-        names = (
-            "SELECT table_name FROM duckdb_tables() WHERE database_name = '__ducklake_metadata_lake' "
-            "AND table_name LIKE 'ducklake%'"
-        )
-        tables = [name for (name,) in connection.execute(names).fetchall()]  # type: ignore[attr-defined]
-        found = set()
-        for name in [*tables, "pg_stats"]:
-            query = f"SELECT count(*) FROM {name} AS t WHERE strpos(t::text, '{word}') > 0".replace("'", "''")
-            rows = connection.execute(  # type: ignore[attr-defined]
-                f"SELECT * FROM postgres_query('__ducklake_metadata_lake', '{query}')"
-            ).fetchall()
-            if rows[0][0]:
-                found.add(name)
-        return found
 
-    return store.query(ask)
+def _search_server(connection: duckdb.DuckDBPyConnection, word: str) -> set[str]:
+    def ask(query: str) -> list[tuple[str, ...]]:
+        doubled = query.replace("'", "''")
+        rows: list[tuple[str, ...]] = connection.execute(
+            f"SELECT * FROM postgres_query('__ducklake_metadata_lake', '{doubled}')"
+        ).fetchall()
+        return rows
+
+    tables = [name for (name,) in ask("SELECT tablename::text FROM pg_tables WHERE tablename LIKE 'ducklake%'")]
+    holds = f"WHERE strpos(t::text, '{word}') > 0"
+    found = {name for name in [*tables, "pg_stats"] if ask(f"SELECT 1 FROM {name} AS t {holds} LIMIT 1")}
+    connection.execute("CALL postgres_execute('__ducklake_metadata_lake', 'CHECKPOINT', use_transaction => false)")
+    folder = "SELECT current_setting('data_directory') || '/base/' || oid FROM pg_database"
+    ((place,),) = ask(f"{folder} WHERE datname = current_database()")
+    return found | words_in([Path(place)], word)
