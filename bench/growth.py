@@ -40,6 +40,7 @@ class Footprint:
     def __init__(self) -> None:
         self.seconds: dict[int, float] = {}
         self.most: dict[str, float] = defaultdict(float)
+        self.driver: list[float] = []  # memory twice a second: a leak climbs, a cache levels out
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -62,7 +63,10 @@ class Footprint:
                 except psutil.Error:
                     continue
                 self.seconds[process.pid] = times.user + times.system
-                self.most[name] = max(self.most[name], (memory.rss - memory.shared) / 2**20)
+                held = (memory.rss - memory.shared) / 2**20
+                self.most[name] = max(self.most[name], held)
+                if name == "driver":
+                    self.driver.append(held)
 
 
 def _stage(command: list[str]) -> str:
@@ -93,6 +97,7 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
             "seconds": scored.seconds,
             "cpu_seconds": sum(used.seconds.values()),
             "driver_mb": used.most["driver"],
+            "driver_mb_over_time": [round(held) for held in used.driver[:: max(1, len(used.driver) // 40)]],
             "reader_mb": used.most["ReadAndScreen"],
             "caller_mb": used.most["JudgeAndStage"],
         }
