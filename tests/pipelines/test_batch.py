@@ -14,6 +14,7 @@ import pytest
 from excam.fault import UserError
 from excam.pair import sample_position
 from excam.store import Store
+from excam.store.replays import request_replay
 from pipelines.again import replay, rescore
 from pipelines.batch import Scored, ScoreOptions, score_logs
 from pipelines.progress import Planned, Silence, Tally
@@ -233,7 +234,11 @@ def test_replayed_dead_letters_are_resolved_or_count_another_try(
     score(write_log("log.parquet", records), store_url, judge_settings)
     assert len(dead_letters(store_url)) == 2
     mended = ScoreOptions(gate=False, mapping=RecordMapping(fields={"output": "told"}))
-    replay(store_url, judge_settings, None, mended)
+    replay(store_url, judge_settings, None, mended, requested=True)
+    assert [letter["tries"] for letter in dead_letters(store_url)] == [1, 1]
+    with Store.open(store_url) as store:
+        assert store.query(request_replay, None, "Ana") == 2
+    replay(store_url, judge_settings, None, mended, requested=True)
     assert {row["pair_id"] for row in verdicts(store_url)} == {"pair-0", "pair-1"}
     (left,) = dead_letters(store_url)
     assert left["tries"] == 2
