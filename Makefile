@@ -30,10 +30,10 @@ test:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	# Tests of the system wait much for engines and brokers to start; the metric's own run beside them meanwhile.
-	@nice -n 19 $(BIN)/pytest -m "not engine and not system" > .cache/metric-tests.log 2>&1 & metric=$$!; \
+	# Tests of the system wait much for engines and brokers to start; all others run beside them meanwhile.
+	@nice -n 19 $(BIN)/pytest -m "not engine and not system" --durations=10 > .cache/other-tests.log 2>&1 & others=$$!; \
 	$(BIN)/pytest -m "(engine or system) and not faults" --durations=20; system=$$?; \
-	wait $$metric; metric=$$?; cat .cache/metric-tests.log; exit $$((system + metric))
+	wait $$others; others=$$?; cat .cache/other-tests.log; exit $$((system + others))
 
 unit: environment
 	$(BIN)/pytest -q -n 2 tests/excam -m "not engine and not postgres and not store and not processes"

@@ -23,14 +23,15 @@ COUNTRIES = ("Indonesia", "Japan", "Mexico", "Nigeria", "Germany")
 LogWriter = Callable[..., Path]
 
 
+SYSTEM = ("tests/pipelines/", "tests/serve/", "tests/train/", "tests/chaos/")
 STORES = ("tests/excam/store/", "tests/excam/cli/test_store_commands.py", "tests/excam/test_alerts.py")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark tests by where they stand: what opens a store, and what needs more than the metric's own package."""
+    """Mark tests by where they stand: what opens a store, and what is of the folders that start clusters and engines."""
     if item.nodeid.startswith(STORES):
         item.add_marker(pytest.mark.store)
-    if not item.nodeid.startswith("tests/excam/"):
+    if item.nodeid.startswith(SYSTEM):
         item.add_marker(pytest.mark.system)
 
 
