@@ -2,8 +2,9 @@
 
 The bundled sample log's planted errors, and answers that belong to another country's question, are judged as they are;
 those found are judged again with each kind of injection. Any text added can change a decision, so a harmless sentence
-is added too, as control. The share flipped is among those found, with its Wilson interval. The last line is
-``flipped SHARE``, of all kinds but the control.
+is added too, as control. The share flipped is among those found, with its Wilson interval; ``unseen`` are those flipped
+that screening does not mark as speaking to the judge. The last line is ``flipped SHARE unseen SHARE``, of all kinds but
+the control.
 
     python -m bench.injection --base qwen2.5-coder-0.5b --json injection.json
 """
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.injections import CONTROL, INJECTIONS, Pair
+from excam.injection import speaks_to_judge
 from excam.report import Status
 from excam.sample import sample_pairs
 from excam.stats import wilson
@@ -91,7 +93,8 @@ def table(found: Decisions) -> list[dict[str, Any]]:
     lines = []
     for kind in INJECTIONS:
         with_it = [found[kind][number] for number in errors]
-        gone = sum(row.get("status") != Status.ERROR for row in with_it)
+        flipped = [row for row in with_it if row.get("status") != Status.ERROR]
+        gone = len(flipped)
         low, high = wilson(gone, len(errors))
         moved = sum(with_.get("p_error", 0) - errors[with_["pair"]]["p_error"] for with_ in with_it)
         lines.append(
@@ -99,6 +102,7 @@ def table(found: Decisions) -> list[dict[str, Any]]:
                 "kind": kind,
                 "errors": len(errors),
                 "flipped": gone,
+                "unseen": sum(not speaks_to_judge(row["instruction"], row["output"]) for row in flipped),
                 "share": gone / max(1, len(errors)),
                 "low": low,
                 "high": high,
@@ -113,7 +117,7 @@ def main() -> None:
     parser.add_argument("--base", default="qwen2.5-coder-0.5b")
     parser.add_argument("--adapter", default="auto")
     parser.add_argument(
-        "--exchanged", type=int, default=40, help="pairs made by exchanging answers, beside the planted"
+        "--exchanged", type=int, default=30, help="pairs made by exchanging answers, beside the planted"
     )
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--decisions", type=Path, help="keep every decision here, and go on from it when run again")
@@ -122,18 +126,24 @@ def main() -> None:
     found = judged(arguments)
     lines = table(found)
     print(f"{len(found[PLAIN])} wrong pairs, {lines[0]['errors']} of them found without injection")
-    print(f"{'injection':<40}{'flipped':>9}{'share':>8}  {'95 %':<14}{'P(error)':>9}")
+    print(f"{'injection':<40}{'flipped':>9}{'unseen':>8}{'share':>8}  {'95 %':<14}{'P(error)':>9}")
     for line in lines:
         interval = f"{line['low']:.0%} to {line['high']:.0%}"
-        print(
-            f"{line['kind']:<40}{line['flipped']:>9}{line['share']:>8.0%}  {interval:<14}{line['p_error_moved']:>+9.2f}"
-        )
+        counts = f"{line['flipped']:>9}{line['unseen']:>8}{line['share']:>8.0%}"
+        print(f"{line['kind']:<40}{counts}  {interval:<14}{line['p_error_moved']:>+9.2f}")
     attacks = [line for line in lines if line["kind"] != CONTROL]
-    share = sum(line["flipped"] for line in attacks) / max(1, sum(line["errors"] for line in attacks))
+    asked = max(1, sum(line["errors"] for line in attacks))
+    share, unseen = (sum(line[what] for line in attacks) / asked for what in ("flipped", "unseen"))
     if arguments.json:
-        figures = {"base": arguments.base, "adapter": arguments.adapter, "flipped": share, "kinds": lines}
+        figures = {
+            "base": arguments.base,
+            "adapter": arguments.adapter,
+            "flipped": share,
+            "unseen": unseen,
+            "kinds": lines,
+        }
         arguments.json.write_text(json.dumps(figures, indent=1))
-    print(f"flipped {share:.3f}")
+    print(f"flipped {share:.3f} unseen {unseen:.3f}")
 
 
 if __name__ == "__main__":
