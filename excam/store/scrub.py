@@ -17,7 +17,7 @@ import duckdb
 from excam.fault import UserError
 from excam.store.connection import attempt
 from excam.store.lease import Lease, LeaseLostError
-from excam.store.url import StoreUrl
+from excam.store.url import StoreUrl, quote
 
 _META = "__ducklake_metadata_lake"
 
@@ -75,12 +75,12 @@ def _vacuum_file(url: StoreUrl) -> None:
 
 
 def _vacuum_server(connection: duckdb.DuckDBPyConnection) -> None:
-    tables = connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND table_name LIKE 'ducklake%'", [_META]
-    ).fetchall()
+    """Rewrite DuckLake's own tables on the server, so that neither dead rows nor the planner's samples are left."""
+    names = "SELECT format(''%I.%I'', schemaname, tablename) FROM pg_tables WHERE tablename LIKE ''ducklake%''"
+    tables = attempt(lambda: connection.execute(f"FROM postgres_query('{_META}', '{names}')").fetchall())
     for (table,) in tables:
-        statement = f'VACUUM (FULL, ANALYZE) "{table}"'
-        attempt(partial(_run, connection, f"CALL postgres_execute('{_META}', '{statement}', use_transaction => false)"))
+        vacuum = quote(f"VACUUM (FULL, ANALYZE) {table}")
+        attempt(partial(_run, connection, f"CALL postgres_execute('{_META}', {vacuum}, use_transaction => false)"))
 
 
 def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
