@@ -28,7 +28,7 @@ STORES = ("tests/excam/store/", "tests/excam/cli/test_store_commands.py", "tests
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark tests by where they stand: what opens a store, and what is of the folders that start clusters and engines."""
+    """Mark tests by where they stand: what opens a store, and what is of the folders that start engines."""
     if item.nodeid.startswith(STORES):
         item.add_marker(pytest.mark.store)
     if item.nodeid.startswith(SYSTEM):
