@@ -216,7 +216,7 @@ def main() -> None:
     for what, ratio in grown.items():
         print(f"{what:<40}{ratio:>6.2f}")
     over = [what for what, ratio in grown.items() if ratio > BAR]
-    print(f"not flat: {', '.join(over)}" if over else "flat")
+    print(f"not flat: {', '.join(over)}" if over else "flat" if grown else "too few sizes to tell: give three")
 
 
 if __name__ == "__main__":
