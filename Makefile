@@ -6,9 +6,9 @@ STORE := ducklake:sqlite:demo-store/catalog.sqlite
 
 help:
 	@echo "make demo   judge the bundled sample log on this machine and print error rates by country"
-	@echo "make test   ruff, mypy --strict and all tests but those of make faults, with real vLLM, Ray, Kafka, DuckLake and PostgreSQL"
+	@echo "make test   ruff, mypy --strict and the tests, with real vLLM, Ray, Kafka, DuckLake, PostgreSQL and Chromium"
 	@echo "make unit   the tests of the metric alone: no engine, no store, no other process"
-	@echo "make faults kill the stream's replica, engine and one of three brokers, and count: minutes"
+	@echo "make faults kill the judge, a broker of three and a whole node under a run, and count: minutes"
 	@echo "make chaos  hurt a stream at random moments for MINUTES=30 with KILLS=100 from SEED=7, and count"
 	@echo "make audit  known vulnerabilities and licences of everything in requirements.lock"
 	@echo "make test-k8s  apply the overlays of k8s/ to the cluster in KUBECONFIG, upgrade, run a night, delete: 5 minutes"

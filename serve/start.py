@@ -29,7 +29,7 @@ def start_ray(address: str | None = None) -> None:
         ray.init(address=address or "auto", **quiet)
         return
     cpus = max(2, os.cpu_count() or 1)
-    ray.init(num_cpus=cpus, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+    ray.init("local", num_cpus=cpus, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
 
 
 def start_judge(
