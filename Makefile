@@ -63,9 +63,16 @@ test-k8s:
 	@.ci/environment test
 	$(BIN)/pytest -m cluster tests/k8s/cluster --durations=10
 
+UV_COMPILE := .cache/bootstrap/bin/uv pip compile --quiet pyproject.toml --no-header --no-emit-index-url --no-emit-find-links --python-version 3.11
+
 lock: environment
-	.cache/bootstrap/bin/uv pip compile --quiet pyproject.toml --extra cpu --extra train --extra dev --universal \
-		--no-header --no-emit-index-url --no-emit-find-links --python-version 3.11 --output-file requirements.lock
+	$(UV_COMPILE) --extra cpu --extra train --extra dev --universal --output-file requirements.lock
+	# The image with CUDA holds to the same versions; the two builds of vLLM differ in one pin of their own.
+	grep -v '^apache-tvm-ffi==' requirements.lock > .cache/constraints.txt
+	$(UV_COMPILE) --extra gpu --extra train --constraint .cache/constraints.txt --no-annotate \
+		--python-platform x86_64-manylinux_2_28 --output-file k8s/images/gpu.lock
+	@.ci/environment
+	$(BIN)/python -m bench.licences
 
 clean:
 	rm -rf demo-store .cache .venv
