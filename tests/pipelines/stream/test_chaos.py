@@ -10,7 +10,7 @@ import pytest
 from tests.chaos.run import run_chaos
 from tests.kafka import Kafka
 
-pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
+pytestmark = [pytest.mark.engine, pytest.mark.faults, pytest.mark.usefixtures("judge")]
 
 
 def test_whatever_dies_at_whatever_moment_every_message_has_one_outcome_and_trends_are_those_of_a_quiet_run(

@@ -69,6 +69,7 @@ def sent_letters(kafka: Kafka, topic: str) -> Iterator[bytes]:
     consumer.close()
 
 
+@pytest.mark.faults
 def test_brokers_that_are_all_away_cost_the_time_they_are_away(kafka: Kafka, stream: Run, store_url: str) -> None:
     topic = kafka.topic()
     kafka.produce(topic, [message(number) for number in range(4)])

@@ -25,7 +25,7 @@ from tests.conftest import pair_record
 from tests.kafka import Kafka
 from tests.pipelines.stream.conftest import Run, check_every_offset_has_one_outcome, ends, message, rows_of
 
-pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
+pytestmark = [pytest.mark.engine, pytest.mark.faults, pytest.mark.usefixtures("judge")]
 
 MESSAGES, BATCH, SIZE = 600, 40, 200_000  # 15 batches of 8 MB
 SLACK = 32 * 2**20  # what allocators may take meanwhile; less than half of what goes through between the two looks
