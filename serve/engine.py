@@ -97,6 +97,10 @@ class JudgeEngine:
     def shutdown(self) -> None:
         self._engine.shutdown()
 
+    async def close(self) -> None:
+        """Shut down from within the loop: outside it vLLM leaves its sockets open, and collecting them waits for ever."""
+        self.shutdown()
+
     async def _ask(self, token_ids: Sequence[int], how: Any) -> Any:
         request = {"prompt_token_ids": list(token_ids)}
         stream = self._engine.generate(request, how, f"pair-{next(self._number)}", lora_request=self._lora)

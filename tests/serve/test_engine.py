@@ -41,7 +41,7 @@ def engine(loop: asyncio.AbstractEventLoop) -> Iterator[Any]:
 
     started = loop.run_until_complete(start())
     yield started
-    started.shutdown()
+    loop.run_until_complete(started.close())
 
 
 def test_every_pair_in_error_has_a_report_that_parses_and_a_negative_score(

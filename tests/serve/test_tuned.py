@@ -100,7 +100,7 @@ def tuned() -> Iterator[Tuned]:
     engine = loop.run_until_complete(start())
     network = AutoModelForCausalLM.from_pretrained(judge.model_path, dtype=torch.float32, local_files_only=True)
     yield Tuned(engine, judge, network.eval(), load_tokenizer(judge.model_path), loop)
-    engine.shutdown()
+    loop.run_until_complete(engine.close())
     loop.close()
 
 
