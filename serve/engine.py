@@ -98,7 +98,7 @@ class JudgeEngine:
         self._engine.shutdown()
 
     async def close(self) -> None:
-        """Shut down from within the loop: outside it vLLM leaves its sockets open, and collecting them waits for ever."""
+        """Shut down from within the loop: outside it vLLM leaves sockets open, and collecting them hangs."""
         self.shutdown()
 
     async def _ask(self, token_ids: Sequence[int], how: Any) -> Any:
