@@ -121,6 +121,8 @@ def work(given: dict[str, Any]) -> None:
         run = replace(job.run, out=out, rank=context.get_world_rank(), world=context.get_world_size())
         device = ray.train.torch.get_device()
         torch.set_float32_matmul_precision("high")
+        if device.type == "cpu":
+            torch.set_num_threads(max(1, int(job.cpus_per_worker)))  # what it was given, whatever OMP_NUM_THREADS says
         torch.manual_seed(job.recipe.seed)
         base = resolve(job.base)
         if base.sha256 != job.base_sha256:
