@@ -2,6 +2,8 @@
 .PHONY: help environment demo test unit faults s3 chaos audit test-k8s lock clean
 
 BIN := .venv/bin
+# Every test run and every Ray worker imports the same files: let Python keep them compiled.
+unexport PYTHONDONTWRITEBYTECODE
 STORE := ducklake:sqlite:demo-store/catalog.sqlite
 
 help:
