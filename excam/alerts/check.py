@@ -86,7 +86,12 @@ def moment(microseconds: int) -> datetime:
 
 
 def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | None = None) -> list[Alert]:
-    """Look at every rule and keep what is new: alerts that now fire, and those that stood and no longer hold."""
+    """Look at every rule and keep what is new: alerts that now fire, and those that stood and no longer hold.
+
+    A store into which nothing was judged yet has nothing to say, not even that traffic stopped: it never began.
+    """
+    if not _begun(connection):
+        return []
     until = (today or datetime.now(UTC).date()) + timedelta(days=1)
     found = [finding for rule in rules.rules for finding in _look(connection, rule, until)]
     if not _events(found, standing(connection), datetime.now(UTC)):
@@ -104,6 +109,12 @@ def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | Non
         return events
 
     return transact(connection, keep)
+
+
+def _begun(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any record ever had an outcome in this store."""
+    tables = ("verdicts", "dead_letters")
+    return any(connection.execute(f"SELECT 1 FROM lake.{table} LIMIT 1").fetchone() for table in tables)
 
 
 def _look(connection: duckdb.DuckDBPyConnection, rule: Rule, until: date) -> list[Finding]:

@@ -44,12 +44,19 @@ def check(file: Path, store: str, follow: float | None, as_json: bool) -> None:
 
     The webhook's address stands in the file or, better, in EXCAM_ALERT_WEBHOOK. Runs check by themselves after every
     commit where EXCAM_ALERT_RULES names the file; with --follow this goes on until Ctrl-C and does it from beside.
+    Where nothing was judged yet, or there is no store yet, nothing fires and that is no failure.
     """
     from excam.alerts.rules import Rules
-    from excam.store import Store
+    from excam.store import NoStoreError, Store
 
     rules = Rules.load(file)
-    Store.open(store, read_only=True).close()
+    try:
+        Store.open(store, read_only=True).close()
+    except NoStoreError as error:  # a check that a timer starts may well come before the first run
+        click.echo(f"{error.message} yet: nothing to check", err=True)
+        if as_json:
+            print_json([])
+        return
     with Store.open(store) as opened:
         _check(opened, rules, as_json)
         seen = opened.query(_last_commit)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from excam.store.commit import Committed
+    from excam.store.connection import NoStoreError
     from excam.store.dead_letters import CONFLICT, dead_letter_id
     from excam.store.forget import Forgotten, Selection
     from excam.store.lease import Lease, LeaseLostError
@@ -27,6 +28,7 @@ _HOMES = {
     "Lease": "lease",
     "LeaseLostError": "lease",
     "LedgerUnit": "ledger",
+    "NoStoreError": "connection",
     "OffsetMovedError": "offsets",
     "OffsetRange": "offsets",
     "Selection": "forget",
@@ -44,6 +46,7 @@ __all__ = [
     "Lease",
     "LeaseLostError",
     "LedgerUnit",
+    "NoStoreError",
     "OffsetMovedError",
     "OffsetRange",
     "Selection",

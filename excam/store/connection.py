@@ -152,8 +152,12 @@ def _reach_buckets(connection: duckdb.DuckDBPyConnection) -> None:
         ) from error
 
 
-def _missing(url: StoreUrl) -> UserError:
-    return UserError(f"there is no store at {url}", "score some logs first, or run: excam store init")
+class NoStoreError(UserError):
+    """There is no store at this URL, or not yet, which is no mistake of those that may come before the first run."""
+
+
+def _missing(url: StoreUrl) -> NoStoreError:
+    return NoStoreError(f"there is no store at {url}", "score some logs first, or run: excam store init")
 
 
 def unreachable(url: StoreUrl, error: duckdb.Error) -> UserError:
