@@ -18,6 +18,10 @@ return {tag: at.tagName, name: at.name || at.textContent.trim(), type: at.type,
         outline: style.outlineStyle === "none" ? 0 : parseFloat(style.outlineWidth),
         visible: at.checkVisibility() && at.getBoundingClientRect().left >= 0}"""
 
+STYLED = """const sheet = new CSSStyleSheet();  // what the page's security policy lets a test add, and no page
+sheet.replaceSync(arguments[0]);
+document.adoptedStyleSheets = [sheet]"""
+
 
 def short_of_contrast(driver: Chrome) -> list[str]:
     found = driver.execute_script(CONTRAST)
@@ -31,8 +35,8 @@ def tab(driver: Chrome) -> dict[str, Any]:
     driver.switch_to.active_element.send_keys(Keys.TAB)
     at: dict[str, Any] = driver.execute_script(FOCUSED)
     if at["tag"] != "BODY":
-        assert at["outline"] > 0, at
-        assert at["visible"], at
+        assert at["outline"] > 0, f"nothing shows that the keyboard is at {at['name']!r}"
+        assert at["visible"], f"the keyboard is at {at['name']!r}, which nobody sees"
     return at
 
 
@@ -53,6 +57,39 @@ def test_every_text_and_every_field_stands_out_enough(driver: Chrome, site: str,
         if scheme == "dark":
             driver.get(site)
             shoot(driver, "overview-dark", 1200)
+
+
+@pytest.mark.parametrize(
+    ("rule", "named"),
+    [
+        ("h1 { color: #999 !important }", "2.85 < 3: Cultural errors in your"),
+        ("#main p { color: #888 !important; background: #eee !important }", "3.06 < 4.5:"),
+        ("input, select { border-color: #ccc !important }", "edge of since"),
+        (".line { stroke: #ddd !important }", ".line"),
+    ],
+)
+def test_what_is_too_pale_is_named_by_the_check_above(driver: Chrome, site: str, rule: str, named: str) -> None:
+    with seen_as(driver):
+        driver.get(site)
+        assert short_of_contrast(driver) == []
+        driver.execute_script(STYLED, rule)
+        assert any(named in one for one in short_of_contrast(driver)), short_of_contrast(driver)
+
+
+@pytest.mark.parametrize(
+    ("rule", "wrong"),
+    [
+        (".skip:focus { outline: none !important }", "nothing shows"),
+        (".skip:focus { left: -999px !important }", "nobody sees"),
+    ],
+)
+def test_a_focus_that_cannot_be_seen_fails_the_walk_by_keyboard(
+    driver: Chrome, site: str, rule: str, wrong: str
+) -> None:
+    driver.get(site)
+    driver.execute_script(STYLED, rule)
+    with pytest.raises(AssertionError, match=wrong):
+        tab(driver)
 
 
 def test_dark_mode_is_dark_and_paper_is_white_even_then(driver: Chrome, site: str) -> None:
