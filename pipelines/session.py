@@ -15,6 +15,7 @@ from pipelines.progress import Tally, Watcher, start_tally
 from pipelines.quiet import start_ray_quietly
 from pipelines.run import run_sections
 from pipelines.stages import RunPlan
+from pipelines.stopping import sigterm_interrupts
 from pipelines.units import Section
 from serve.settings import JudgeSettings
 from serve.start import start_judge
@@ -71,22 +72,30 @@ class Session:
 def session(
     store_url: str, settings: JudgeSettings, kind: str, arguments: Mapping[str, Any], wait: float, watcher: Watcher
 ) -> Iterator[Session]:
-    """Open the store for one run. Ctrl-C ends it as *stopped*, an exception as *failed*; what is committed stays."""
-    from serve.identity import prepare
+    """Open the store for one run: Ctrl-C and SIGTERM end it as *stopped*, an exception as *failed*."""
+    from serve.identity import card_for_driver
 
-    card = prepare(settings, watcher.fetching).card
-    with Store.open(store_url) as store, store.lease(kind, wait=wait) as lease, alerts_beside(store):
-        store.register_judge(card)
-        store.clear_staging()  # whoever wrote there has died: only one writer lives at a time
-        run_id = store.start_run(lease, kind, card.judge_version, dict(arguments))
-        current = Session(store, lease, card, run_id, settings, watcher)
-        state = "failed"
-        try:
-            yield current
-            state = current.ended
-        except KeyboardInterrupt:
-            state = "stopped"
-            raise
-        finally:
-            store.end_run(lease, run_id, state, asdict(current.tally))
-            store.clear_staging(run_id)
+    with sigterm_interrupts():
+        card = card_for_driver(settings, watcher.fetching)
+        with Store.open(store_url) as store, store.lease(kind, wait=wait) as lease, alerts_beside(store):
+            store.register_judge(card)
+            store.clear_staging()  # whoever wrote there has died: only one writer lives at a time
+            run_id = store.start_run(lease, kind, card.judge_version, dict(arguments))
+            current = Session(store, lease, card, run_id, settings, watcher)
+            with _on_record(current):
+                yield current
+
+
+@contextmanager
+def _on_record(run: Session) -> Iterator[None]:
+    """Note in the store how the run ended."""
+    state = "failed"
+    try:
+        yield
+        state = run.ended
+    except KeyboardInterrupt:
+        state = "stopped"
+        raise
+    finally:
+        run.store.end_run(run.lease, run.run_id, state, asdict(run.tally))
+        run.store.clear_staging(run.run_id)

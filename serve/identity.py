@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from excam.calibration import Calibration
 from excam.judge_card import JudgeCard
-from excam.models import Adapter, BaseModel, bundled_adapter, merge, resolve, resolve_adapter
+from excam.models import Adapter, BaseModel, bundled_adapter, merge, reference, resolve, resolve_adapter
 from excam.models.sources import Progress, quiet
 from excam.prompt import PROMPT_SHA256
 from serve.settings import JudgeSettings
@@ -63,9 +64,18 @@ def judge_card(settings: JudgeSettings, base: BaseModel, adapter: Adapter | None
 
 
 def identify(settings: JudgeSettings, progress: Progress = quiet) -> JudgeCard:
-    """Who the judge of these settings is, for those who do not run it: nothing is merged, so a small node will do."""
-    base = resolve(settings.base, progress=progress)
+    """Who the judge of these settings is, for those who do not run it: a small node without weights will do."""
+    base = reference(settings.base, progress=progress)
     return judge_card(settings, base, _adapter(settings, base))
+
+
+def card_for_driver(settings: JudgeSettings, progress: Progress = quiet) -> JudgeCard:
+    """The judge's card for whoever starts it.
+
+    On one machine the weights are made ready here, where a terminal can show how far that is. The driver of a cluster
+    judges nothing: replicas find their weights on their own nodes, so it need not fetch, convert or merge any.
+    """
+    return identify(settings, progress) if os.environ.get("RAY_ADDRESS") else prepare(settings, progress).card
 
 
 def prepare(settings: JudgeSettings, progress: Progress = quiet) -> Judge:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from excam.background import in_background
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
 from serve.settings import JudgeSettings
@@ -25,11 +28,23 @@ def start_ray(address: str | None = None) -> None:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     quiet: dict[str, Any] = {"log_to_driver": bool(os.environ.get("EXCAM_RAY_LOGS")), "logging_level": "ERROR"}
-    if address or os.environ.get("RAY_ADDRESS"):
-        ray.init(address=address or "auto", **quiet)
-        return
-    cpus = max(2, os.cpu_count() or 1)
-    ray.init("local", num_cpus=cpus, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+    with _own_sigterm():
+        if address or os.environ.get("RAY_ADDRESS"):
+            ray.init(address=address or "auto", **quiet)
+            return
+        cpus = max(2, os.cpu_count() or 1)
+        ray.init("local", num_cpus=cpus, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+
+
+@contextmanager
+def _own_sigterm() -> Iterator[None]:
+    """Ray puts a handler of its own in place of whatever a run does on SIGTERM: a run that has one keeps it."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if callable(before) and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def start_judge(
@@ -46,10 +61,10 @@ def start_judge(
     from ray import serve
 
     from serve.deployment import judge_deployment
-    from serve.identity import prepare
+    from serve.identity import card_for_driver
 
     start_ray()
-    card = prepare(settings).card
+    card = card_for_driver(settings)
     name = f"{APPLICATION}-{card.judge_version}"
     status = serve.status().applications.get(name)
     if http is None and status is not None and status.status == "RUNNING":
@@ -66,13 +81,12 @@ def start_judge(
         check_binding(host, os.environ.get(TOKEN_VARIABLE))
         serve.start(http_options={"host": host, "port": port})
         application, route = api_application(settings, card), "/"
-    with ThreadPoolExecutor(1) as background:
-        running = background.submit(serve.run, application, name=name, route_prefix=route)
-        begun = time.monotonic()
-        while not running.done():
-            if waiting:
-                waiting(time.monotonic() - begun)
-            time.sleep(0.2)
+    running = in_background(lambda: serve.run(application, name=name, route_prefix=route), "excam-start-judge")
+    begun = time.monotonic()
+    while not running.done():
+        if waiting:
+            waiting(time.monotonic() - begun)
+        time.sleep(0.2)
     try:
         return running.result(), card
     except RuntimeError as error:

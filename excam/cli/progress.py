@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import time
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -16,15 +15,8 @@ if TYPE_CHECKING:
     from pipelines.progress import Planned, Tally
 
 
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 class RunDisplay:
-    """Shows a run on the terminal (on stderr, so that output can be piped); says nothing when quiet.
-
-    While it is up, being told to terminate is the same as Ctrl-C: the run commits what is staged and ends.
-    """
+    """Shows a run on the terminal (on stderr, so that output can be piped); says nothing when quiet."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._progress = Progress(
@@ -42,7 +34,6 @@ class RunDisplay:
         self._begun = 0.0
 
     def __enter__(self) -> RunDisplay:
-        signal.signal(signal.SIGTERM, _stop)
         self._progress.start()
         return self
 
@@ -50,7 +41,7 @@ class RunDisplay:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._progress.stop()
-        if kind is KeyboardInterrupt:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
             self._progress.console.print("Stopped. What was judged is kept; the next run goes on from here.")
 
     def fetching(self, step: str, done: int, total: int) -> None:

@@ -100,13 +100,18 @@ def stream() -> None:
 def run(store: str, as_json: bool, **given: Any) -> None:
     """Judge a topic, every pair exactly once. Ctrl-C or SIGTERM stops cleanly; the next run goes on from there."""
     from excam.cli.stream_display import StreamDisplay
+    from pipelines.stopping import Terminated
     from pipelines.stream.run import stream_topic
 
     judge = {name: given.pop(name) for name in ("base", "adapter", "threshold", "full", "judge_config")}
     successor = successor_of(judge, given.pop("next_adapter"), given.pop("next_judge_config"), quiet=as_json)
     options = _options(given)
-    with StreamDisplay(quiet=as_json) as display:
-        done = stream_topic(options, store, judge_settings(judge), display, successor)
+    try:
+        with StreamDisplay(quiet=as_json) as display:
+            done = stream_topic(options, store, judge_settings(judge), display, successor)
+    except Terminated:
+        click.echo("stopped while starting: nothing was read", err=True)
+        return
     click.echo(json.dumps(asdict(done), default=str) if as_json else _summary(done))
 
 

@@ -53,6 +53,17 @@ def resolve(
     return resolve_pinned(pinned(text), cache, source, folder, progress)
 
 
+def reference(name_or_path: str | Path, cache: Path | None = None, progress: Progress = quiet) -> BaseModel:
+    """Which weights a name stands for, for those who do not load them: a name of the registry is pinned by its hash.
+
+    Nothing is fetched for such a name, so its ``path`` may hold nothing. Anything else is identified by its content.
+    """
+    if str(name_or_path) not in known():
+        return resolve(name_or_path, cache, progress=progress)
+    model = pinned(str(name_or_path))
+    return BaseModel(model.name, converted_folder(model, cache_root(cache)), model.sha256, model.license)
+
+
 def resolve_pinned(
     model: Pinned, cache: Path | None, source: Source, folder: Path | None, progress: Progress
 ) -> BaseModel:

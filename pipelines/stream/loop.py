@@ -5,17 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any, TypeVar
+from typing import Any
 
 import ray
 from confluent_kafka import KafkaException
 from ray.exceptions import RayError, RayTaskError
 
+from excam.background import in_background
 from excam.fault import UserError
 from excam.fault_point import fault_point
 from excam.store import OffsetRange
@@ -30,8 +30,6 @@ from pipelines.stream.settings import StreamOptions
 from pipelines.stream.stages import JudgedUnit, start_screeners, start_stream_judge
 from pipelines.stream.topic import Topic, refused
 from pipelines.stream.watch import BatchDone, StreamWatcher
-
-Result = TypeVar("Result")
 
 BATCHES_AT_ONCE = 2  # one being judged and one behind it, so that the engine never waits for a batch to be committed
 IDLE_SECONDS = 0.5
@@ -124,7 +122,7 @@ class StreamLoop:
             self._given_up = None
         busy = self._reading is not None or self._given_up is not None or len(self._batches) >= BATCHES_AT_ONCE
         if not busy and time.monotonic() >= self._read_at:
-            self._reading = in_background(self._read)
+            self._reading = in_background(self._read, "excam-read-ahead")
 
     def _read(self) -> Batch | None:
         """Steps 1 to 3: plan, read, screen; then the units go to the judge. Runs beside the judging of the last one."""
@@ -226,17 +224,3 @@ class StreamLoop:
         self._pause = min(LONGEST_PAUSE, 2 * self._pause or 0.5)
         self._read_at = time.monotonic() + self._pause
         self._watcher.trouble(cause if isinstance(cause, Exception) else error, self._pause)
-
-
-def in_background(work: Callable[[], Result]) -> Future[Result]:
-    """Run it in a daemon thread, which a process can leave behind when brokers never answer."""
-    future: Future[Result] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - whoever asks for the result gets it
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True, name="excam-read-ahead").start()
-    return future

@@ -64,9 +64,9 @@ def judging_beside(
 
 
 def _session_of(run: Session, options: StreamOptions, successor: Successor) -> Session:
-    from serve.identity import prepare
+    from serve.identity import card_for_driver
 
-    card = prepare(successor.settings, successor.watcher.fetching).card
+    card = card_for_driver(successor.settings, successor.watcher.fetching)
     if card.judge_version == run.card.judge_version:
         fix = "give the next judge another adapter, base or threshold"
         raise UserError(f"the next judge is the one that runs already, {card.judge_version}", fix)

@@ -16,7 +16,7 @@ from excam.calibration import Calibration
 from excam.judgement import Judgement
 from excam.models import Adapter, load_tokenizer, resolve, resolve_adapter
 from excam.report import ErrorReport, Status, parse_report
-from serve.identity import Judge, judge_card, prepare
+from serve.identity import Judge, identify, judge_card, prepare
 from serve.settings import JudgeSettings
 
 BASE = "smollm2-135m"
@@ -42,6 +42,7 @@ def test_the_shipped_adapter_is_taken_for_its_base_unless_none_is_asked_for() ->
     assert tuned.adapter.startswith("excam-smollm2-135m@")
     assert plain.adapter is None
     assert tuned.judge_version != plain.judge_version
+    assert identify(settings()) == tuned, "who only asks gets the same answer as who judges"
 
 
 def calibrated(adapter: Adapter) -> Adapter:
