@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 import duckdb
 
-from excam.alerts.rules import Rule
+from excam.alerts.rules import SHARES, Rule
+from excam.injection import METADATA_KEY
 from excam.stats import holm
 from excam.store.queries.judges import pick_judge
 from excam.store.queries.rates import Tally, difference, tallies, total
@@ -37,11 +39,36 @@ def daily(
     if rule.kind in ("dead_letter_share", "no_traffic"):
         return {"all": _records(connection, part, judge, lost=rule.kind == "dead_letter_share")}
     keys = {"subject": rule.by or "'all'", "day": "logged_on"}
+    if rule.kind == "speaks_to_judge_share":
+        counted = _spoken(connection, part, judge, keys["subject"])
+    else:
+        counted = tallies(connection, View(part, rule.judge, category=rule.type), judge, keys)
     found: dict[str, Days] = {}
-    for (subject, day), tally in tallies(connection, View(part, rule.judge, category=rule.type), judge, keys):
+    for (subject, day), tally in counted:
         if subject is not None:
             found.setdefault(subject, {})[day] = tally
     return found
+
+
+def _spoken(
+    connection: duckdb.DuckDBPyConnection, part: Slice, judge: str, subject: str
+) -> list[tuple[tuple[Any, ...], Tally]]:
+    """Pairs by subject and day, and those of them that screening marked; whoever judged them."""
+    where, values = part.where(judge)
+    rows = connection.execute(
+        f"""
+        WITH marked AS (
+            SELECT *, $judge AS judge_version, logged_at::DATE AS day, 1 / sample_share AS weight,
+                   metadata LIKE '%"{METADATA_KEY}"%' AS spoken
+            FROM lake.pairs
+        )
+        SELECT {subject}, day, count(*), count(*) FILTER (spoken), sum(weight), sum(weight * weight),
+               coalesce(sum(weight) FILTER (spoken), 0)
+        FROM marked WHERE {where} GROUP BY ALL
+        """,
+        values,
+    ).fetchall()
+    return [((name, day), Tally(n, spoken, *weights)) for name, day, n, spoken, *weights in rows]
 
 
 def _records(connection: duckdb.DuckDBPyConnection, part: Slice, judge: str, *, lost: bool) -> Days:
@@ -66,7 +93,7 @@ def findings(rule: Rule, known: dict[str, Days], until: date) -> list[Finding]:
     if rule.kind == "rate_risen":
         return _risen(rule, known, now, since, until)
     found = []
-    what = "of the records could not be judged" if rule.kind == "dead_letter_share" else "of the answers hold an error"
+    what = SHARES.get(rule.kind, "of the answers hold an error")
     for subject, tally in sorted(now.items()):
         rate = tally.rate()
         if rate.n >= rule.floor and rate.rate is not None and rule.level is not None and rate.rate >= rule.level:

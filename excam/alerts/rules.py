@@ -10,6 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from excam.fault import UserError
 
+SHARES = {
+    "dead_letter_share": "of the records could not be judged",
+    "speaks_to_judge_share": "of the pairs speak to the judge",
+}
+
 
 class Rule(BaseModel):
     """One thing to be told about; every rule looks at its last ``days`` and keeps quiet below ``floor`` answers."""
@@ -17,7 +22,7 @@ class Rule(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1, max_length=100)
-    kind: Literal["rate_above", "rate_risen", "dead_letter_share", "no_traffic"]
+    kind: Literal["rate_above", "rate_risen", "dead_letter_share", "speaks_to_judge_share", "no_traffic"]
     level: float | None = Field(None, ge=0, le=1, description="rate or share from which it fires")
     days: int = Field(7, ge=1, le=366, description="how many days it looks at")
     against_days: int = Field(28, ge=1, le=366, description="the days before those, for rate_risen")
@@ -32,7 +37,7 @@ class Rule(BaseModel):
 
     @model_validator(mode="after")
     def _level_where_needed(self) -> Self:
-        if self.kind in ("rate_above", "dead_letter_share") and self.level is None:
+        if self.kind in ("rate_above", *SHARES) and self.level is None:
             raise ValueError(f"{self.kind} needs a level")
         return self
 

@@ -20,6 +20,7 @@ from excam.alerts.deliver import deliver
 from excam.alerts.rules import Rules
 from excam.cli import cli
 from excam.fault import UserError
+from excam.injection import METADATA_KEY
 from excam.store import Store
 from tests.excam.store.outcomes import START, dead_letter, error, put, verdict
 
@@ -80,6 +81,18 @@ def test_silence_and_dead_letters_are_told(store: Store) -> None:
     lost = Rules.model_validate({"rules": [{"name": "d", "kind": "dead_letter_share", "level": 0.5, "floor": 10}]})
     told = [event.message for event in store.query(check, lost) if event.event == "fired"]
     assert told == ["d: 100.0% of the records could not be judged (20 in 7 days; the level is 50.0%)"]
+
+
+def test_many_pairs_that_speak_to_the_judge_are_told_by_the_app_they_come_from(store: Store) -> None:
+    marked = json.dumps({"note": '"speaks_to_judge"', METADATA_KEY: ["order"]})
+    quoted = json.dumps({"note": 'he said "speaks_to_judge": 1'})
+    at = START + timedelta(days=34)
+    rows = [verdict(2000 + n, app="forum", logged_at=at, metadata=marked if n < 3 else quoted) for n in range(10)]
+    put(store, *rows)
+    rule = rules(kind="speaks_to_judge_share", by="app", level=0.2, floor=10, days=1)
+    (fired,) = store.query(check, rule, DAY + timedelta(days=34))
+    assert fired.message == "r (forum): 30.0% of the pairs speak to the judge (10 in 1 day; the level is 20.0%)"
+    assert "app=forum" in fired.link
 
 
 def test_the_past_tells_how_often_a_rule_would_have_fired(store: Store) -> None:
