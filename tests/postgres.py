@@ -28,9 +28,9 @@ class Postgres:
     password: str
     binaries: Path
 
-    def database(self) -> str:
-        """A new, empty database, as a connection string without the password."""
-        name = f"db_{secrets.token_hex(6)}"
+    def database(self, name: str = "", template: str = "template0") -> str:
+        """A new database, empty or the copy of another, as a connection string without the password."""
+        name = name or f"db_{secrets.token_hex(6)}"
         command: list[str | Path] = [
             self.binaries / "createdb",
             "-h",
@@ -39,6 +39,8 @@ class Postgres:
             str(self.port),
             "-U",
             USER,
+            "-T",
+            template,
             name,
         ]
         subprocess.run(command, check=True, env=os.environ | {"PGPASSWORD": self.password})

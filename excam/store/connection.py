@@ -1,4 +1,4 @@
-"""One way to reach a store: DuckDB in this process, DuckLake attached, extensions loaded from installed packages.
+"""One way to reach a store: DuckDB in this process, DuckLake attached.
 
 The catalogue's SQLite waits in whole seconds when it finds a lock, so it is told not to wait at all: a statement that
 meets a lock fails at once and :func:`attempt` tries it again some milliseconds later. The writer also keeps the
@@ -7,19 +7,18 @@ catalogue in WAL mode, where readers and the writer hardly ever meet (docs/decis
 
 from __future__ import annotations
 
-import importlib.resources
 import random
 import secrets
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 import duckdb
 
 from excam.fault import UserError
 from excam.store.bucket import has_keys, s3_secret
+from excam.store.extensions import open_duckdb
 from excam.store.url import StoreUrl, quote
 
 Result = TypeVar("Result")
@@ -82,29 +81,15 @@ def _rollback(connection: duckdb.DuckDBPyConnection) -> None:
         return
 
 
-def load_extension(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Load an extension straight from its installed package: no download, nothing written to the home folder."""
-    version = connection.execute("SELECT library_version FROM pragma_version()").fetchone()
-    assert version is not None
-    try:
-        package = importlib.resources.files(f"duckdb_extension_{name}")
-    except ModuleNotFoundError as error:
-        package_name = f"duckdb-extension-{name.replace('_', '-')}"
-        raise UserError(f"the package {package_name} is not installed", f"pip install {package_name}") from error
-    file = Path(str(package)) / "extensions" / version[0] / f"{name}.duckdb_extension"
-    if not file.is_file():
-        raise UserError(f"the {name} extension does not fit DuckDB {version[0]}", "install the versions excam pins")
-    connection.execute(f"LOAD {quote(str(file))}")
-
-
 def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     """Attach the store as ``lake``; a writable one is created when it does not exist yet."""
     if url.path is not None and not url.path.exists():
         if read_only:
             raise _missing(url)
         url.path.parent.mkdir(parents=True, exist_ok=True)
-    connection = duckdb.connect(
-        config={
+    connection = open_duckdb(
+        _extensions(url),
+        {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             # Made only when memory runs short; of its own for every process, because DuckDB's file names are not.
@@ -112,13 +97,9 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
             "preserve_insertion_order": False,
             # A writer reads each staged file once and deletes it; kept, they would be 2.5 KB of memory a pair for ever.
             "enable_external_file_cache": read_only,
-        }
+        },
     )
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
-    for extension in ("ducklake", f"{url.catalogue}_scanner"):
-        load_extension(connection, extension)
-    if url.data_path and "://" in url.data_path:
-        load_extension(connection, "httpfs")
     if url.data_path and url.data_path.startswith("s3://"):
         _reach_buckets(connection)
     if password := url.password():
@@ -140,9 +121,16 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def _extensions(url: StoreUrl) -> list[str]:
+    names = ["ducklake", f"{url.catalogue}_scanner"]
+    if url.data_path and "://" in url.data_path:
+        names.append("httpfs")
+    if url.data_path and url.data_path.startswith("s3://") and not has_keys():
+        names.append("aws")
+    return names
+
+
 def _reach_buckets(connection: duckdb.DuckDBPyConnection) -> None:
-    if not has_keys():
-        load_extension(connection, "aws")
     try:
         connection.execute(s3_secret())
     except duckdb.Error as error:

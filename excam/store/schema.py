@@ -1,13 +1,14 @@
 """The tables of a store, and the migrations that bring an older store up to date.
 
-Every migration is a list of statements run in one transaction together with the new version number, so a store is never
-between two versions. A store written by a newer ExCAM is refused rather than guessed at.
+Every migration runs in one transaction together with the new version number, so a store is never between two versions.
+A new store is made of all of them at once, in two transactions however many there are, because DuckLake reads the whole
+catalogue anew after each. A store written by a newer ExCAM is refused rather than guessed at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import duckdb
 
@@ -70,22 +71,26 @@ _IN_CATALOGUE = {"leases": 10, "ledger": 1000, "runs": 10, "store_meta": 10}
 
 @dataclass(frozen=True)
 class Migration:
-    """One step from the version before to ``version``."""
+    """One step from the version before to ``version``: statements, and how many rows a table keeps in the catalogue.
+
+    They are apart because a table's own setting can only follow in a transaction after the one that made the table.
+    """
 
     version: int
-    statements: Sequence[str]
+    statements: Sequence[str] = ()
+    in_catalogue: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> list[str]:
+        return [
+            f"CALL lake.set_option('data_inlining_row_limit', {rows}, table_name => '{table}')"
+            for table, rows in self.in_catalogue.items()
+        ]
 
 
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, ["CALL lake.set_option('data_inlining_row_limit', 0)", *_TABLES]),
-    # A table's own setting can only follow in a transaction after the one that made the table.
-    Migration(
-        2,
-        [
-            f"CALL lake.set_option('data_inlining_row_limit', {rows}, table_name => '{table}')"
-            for table, rows in _IN_CATALOGUE.items()
-        ],
-    ),
+    Migration(2, in_catalogue=_IN_CATALOGUE),
     Migration(
         3,
         [
@@ -95,7 +100,7 @@ MIGRATIONS: tuple[Migration, ...] = (
                 first_at TIMESTAMPTZ, last_at TIMESTAMPTZ)"""
         ],
     ),
-    Migration(4, ["CALL lake.set_option('data_inlining_row_limit', 1000, table_name => 'stream_ranges')"]),
+    Migration(4, in_catalogue={"stream_ranges": 1000}),
     # What people say of reports, and when an alert fired or cleared: rows are only ever added, so neither needs the
     # writer's lease.
     Migration(
@@ -125,15 +130,21 @@ MIGRATIONS: tuple[Migration, ...] = (
 )
 SCHEMA_VERSION = MIGRATIONS[-1].version
 
+_MAKING = "making_version"
+
 
 def stored_version(connection: duckdb.DuckDBPyConnection) -> int:
-    """The schema version of an attached store, 0 when it holds no tables yet."""
+    """The schema version of an attached store, 0 when it holds no tables yet or not all that belongs to them."""
+    return int((_meta(connection) or {}).get("schema_version", 0))
+
+
+def _meta(connection: duckdb.DuckDBPyConnection) -> dict[str, str] | None:
+    """What the store says of itself; nothing where there is no table to say it."""
     try:
         # All rows are fetched: a result that is left open would keep SQLite's write-ahead log from ever being emptied.
-        found = connection.execute("SELECT value FROM lake.store_meta WHERE key = 'schema_version'").fetchall()
+        return dict(connection.execute("SELECT key, value FROM lake.store_meta").fetchall())
     except duckdb.CatalogException:
-        return 0
-    return int(found[0][0]) if found else 0
+        return None
 
 
 def refuse_newer(version: int, migrations: Sequence[Migration] = MIGRATIONS) -> None:
@@ -145,16 +156,49 @@ def refuse_newer(version: int, migrations: Sequence[Migration] = MIGRATIONS) -> 
         )
 
 
+def make_tables(connection: duckdb.DuckDBPyConnection, migrations: Sequence[Migration]) -> None:
+    """Make a new store as the migrations, one after the other, would have; a maker that died is taken over from.
+
+    The first transaction notes the version it makes and the second one's work is the same however often it is done, so
+    between the two the store is one that another process, be it of another version, can finish.
+    """
+
+    def tables() -> None:
+        if _meta(connection) is None:
+            for migration in migrations:
+                _run(connection, migration.statements)
+            _say(connection, _MAKING, migrations[-1].version)
+
+    def settings() -> None:
+        making = (_meta(connection) or {}).get(_MAKING)
+        if making is not None:
+            refuse_newer(int(making), migrations)
+            for migration in migrations:
+                _run(connection, migration.settings if migration.version <= int(making) else ())
+            connection.execute("DELETE FROM lake.store_meta WHERE key = ?", [_MAKING])
+            _say(connection, "schema_version", int(making))
+
+    transact(connection, tables)
+    transact(connection, settings)
+
+
 def migrate_step(connection: duckdb.DuckDBPyConnection, migration: Migration) -> None:
     """Run one migration in one transaction; whoever loses the race to do it finds it done."""
 
     def step() -> None:
         if stored_version(connection) >= migration.version:
             return
-        for statement in migration.statements:
-            connection.execute(statement)
-        if migration.version > 1:
-            connection.execute("DELETE FROM lake.store_meta WHERE key = 'schema_version'")
-        connection.execute("INSERT INTO lake.store_meta VALUES ('schema_version', ?)", [str(migration.version)])
+        _run(connection, [*migration.statements, *migration.settings])
+        connection.execute("DELETE FROM lake.store_meta WHERE key = 'schema_version'")
+        _say(connection, "schema_version", migration.version)
 
     transact(connection, step)
+
+
+def _run(connection: duckdb.DuckDBPyConnection, statements: Sequence[str]) -> None:
+    for statement in statements:
+        connection.execute(statement)
+
+
+def _say(connection: duckdb.DuckDBPyConnection, key: str, version: int) -> None:
+    connection.execute("INSERT INTO lake.store_meta VALUES (?, ?)", [key, str(version)])

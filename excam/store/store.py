@@ -25,7 +25,7 @@ from excam.store.forget import Forgotten, Selection, find_forgettable, forget
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
 from excam.store.offsets import OffsetRange
-from excam.store.schema import MIGRATIONS, Migration, migrate_step, refuse_newer, stored_version
+from excam.store.schema import MIGRATIONS, Migration, make_tables, migrate_step, refuse_newer, stored_version
 from excam.store.scrub import scrub
 from excam.store.snapshot import write_snapshot
 from excam.store.url import StoreUrl
@@ -269,10 +269,9 @@ def _migrate(
     url: StoreUrl, connection: duckdb.DuckDBPyConnection, version: int, migrations: Sequence[Migration]
 ) -> None:
     """Make the tables of a new store; change those of an existing one only while nobody else writes."""
-    if version < 2:
-        for migration in migrations[:2]:
-            migrate_step(connection, migration)
-        version = 2
+    if version == 0:
+        make_tables(connection, migrations)
+        version = stored_version(connection)
     later = [migration for migration in migrations if migration.version > version]
     if later:
         with take_lease(url, connection, "migrating the store", wait=MIGRATION_WAIT):

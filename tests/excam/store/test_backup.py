@@ -48,10 +48,7 @@ def test_a_restored_store_goes_on_where_the_backup_was_taken(
         texts = rows_of(
             store, "FROM lake.texts WHERE content_hash <> '' AND NOT contains(instruction, '50') ORDER BY ALL"
         )
-    place = tmp_path / "elsewhere"
-    url = f"ducklake:sqlite:{place}/catalog.sqlite"
-    if restored_into == "postgres":
-        url = request.getfixturevalue("postgres_url").replace("/data", "/elsewhere")
+    url = request.getfixturevalue(f"new_{restored_into}")()
     assert restore(folder, url) == manifest
     with Store.open(url) as again:
         assert again.query(trends, judge=JUDGE) == trend

@@ -5,13 +5,19 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 
 from excam.fault import UserError
 from excam.store import Store
-from excam.store.schema import MIGRATIONS, SCHEMA_VERSION, Migration
+from excam.store.connection import connect
+from excam.store.schema import MIGRATIONS, SCHEMA_VERSION, Migration, make_tables, stored_version
+from excam.store.url import StoreUrl
+from tests.excam.store.conftest import NewUrl
 from tests.excam.store.outcomes import count, put, rows_of, verdict
 
 NEXT = SCHEMA_VERSION + 1
@@ -25,6 +31,30 @@ def test_an_older_store_is_migrated_and_keeps_its_rows(store_url: str) -> None:
         assert store.schema_version() == NEXT
         assert rows_of(store, "SELECT pair_id, region FROM lake.pairs") == [{"pair_id": "p0", "region": "unknown"}]
         put(store, verdict(1))
+
+
+def test_a_new_store_is_the_one_that_all_migrations_make(new_url: NewUrl) -> None:
+    migrated, new = new_url(), new_url()
+    Store.open(migrated, migrations=LATER[:1]).close()
+    for url in (migrated, new):
+        Store.open(url, migrations=LATER).close()
+    assert _structure(migrated) == _structure(new)
+
+
+def test_a_store_whose_maker_died_half_way_is_finished_at_its_version(sqlite_url: str, new_sqlite: NewUrl) -> None:
+    half = new_sqlite()
+    with closing(connect(StoreUrl.parse(half), read_only=False)) as connection:
+        with pytest.raises(KeyboardInterrupt):
+            make_tables(connection, (*MIGRATIONS[:-1], _Interrupted(SCHEMA_VERSION, MIGRATIONS[-1].statements)))
+        assert stored_version(connection) == 0
+    with pytest.raises(UserError, match="version 0"):
+        Store.open(half, read_only=True)
+    with pytest.raises(UserError, match=f"schema version {SCHEMA_VERSION}"):
+        Store.open(half, migrations=MIGRATIONS[:3])
+    with Store.open(half, migrations=LATER) as store:
+        assert store.schema_version() == NEXT
+    Store.open(sqlite_url, migrations=LATER).close()
+    assert _structure(half) == _structure(sqlite_url)
 
 
 def test_a_migration_waits_for_the_writer_to_finish(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,3 +110,36 @@ def test_processes_that_create_the_same_store_at_once_make_one(tmp_path: Path) -
     with Store.open(url) as store:
         assert count(store, "leases") == 3
         assert count(store, "store_meta") == 1
+
+
+class _Interrupted(Migration):
+    """A migration whose process dies after its tables are made and before they are set up."""
+
+    @property
+    def settings(self) -> list[str]:
+        raise KeyboardInterrupt
+
+
+def _structure(url: str) -> dict[str, set[tuple[Any, ...]]]:
+    """Everything that tells one store's tables from another's, without the order in which they were made."""
+    tables = "__ducklake_metadata_lake.ducklake_table AS t USING (table_id) WHERE t.end_snapshot IS NULL"
+    asked = {
+        "columns": f"""SELECT t.table_name, column_order, column_name, column_type, nulls_allowed, default_value
+            FROM __ducklake_metadata_lake.ducklake_column AS c JOIN {tables} AND c.end_snapshot IS NULL""",
+        "partitions": f"""SELECT t.table_name, partition_key_index, column_id, transform
+            FROM __ducklake_metadata_lake.ducklake_partition_column JOIN {tables}""",
+        "order": f"""SELECT t.table_name, sort_key_index, expression, sort_direction, null_order
+            FROM __ducklake_metadata_lake.ducklake_sort_expression JOIN {tables}""",
+        "comments": f"""SELECT t.table_name, key, value FROM __ducklake_metadata_lake.ducklake_tag AS tag
+            JOIN {tables.replace("USING (table_id)", "ON object_id = table_id")} AND tag.end_snapshot IS NULL""",
+        "options": "SELECT option_name, scope_entry, value FROM lake.options() WHERE scope != 'GLOBAL'",
+        "defaults": "SELECT option_name, value FROM lake.options() WHERE option_name = 'data_inlining_row_limit'",
+        "leases": "SELECT name, released_at IS NULL FROM lake.leases",
+        "meta": "SELECT key, value FROM lake.store_meta",
+    }
+    with Store.open(url, read_only=True, migrations=LATER) as store:
+        return {name: set(store.query(_rows, question)) for name, question in asked.items()}
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, question: str) -> list[tuple[Any, ...]]:
+    return connection.execute(question).fetchall()
