@@ -65,7 +65,8 @@ def running_postgres() -> Iterator[Postgres]:
     initialise: list[str | Path] = [binaries / "initdb", "-D", data, "--no-sync", "--locale=C.UTF-8", *options]
     subprocess.run(initialise, check=True, stdout=subprocess.DEVNULL, cwd="/", **owner)
     port = _free_port()
-    settings = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
+    settings = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+    settings |= dict.fromkeys(("fsync", "full_page_writes", "synchronous_commit"), "off")  # nothing here is kept
     arguments = [f"-c{name}={value}" for name, value in settings.items()]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen([binaries / "postgres", "-D", data, *arguments], stderr=log, cwd="/", **owner)
@@ -73,7 +74,7 @@ def running_postgres() -> Iterator[Postgres]:
         _wait_until_ready(binaries, port, server, folder / "log")
         yield Postgres(port, password, binaries)
     finally:
-        server.send_signal(signal.SIGINT)  # a fast shutdown, which does not wait for clients to leave
+        server.send_signal(signal.SIGQUIT)  # at once: neither clients nor files that are deleted next are waited for
         server.wait(timeout=30)
         shutil.rmtree(folder)
 
