@@ -15,7 +15,7 @@ from pipelines.progress import Tally, Watcher, start_tally
 from pipelines.quiet import start_ray_quietly
 from pipelines.run import run_sections
 from pipelines.stages import RunPlan
-from pipelines.stopping import sigterm_interrupts
+from pipelines.stopping import interrupt_of, sigterm_interrupts
 from pipelines.units import Section
 from serve.settings import JudgeSettings
 from serve.start import start_judge
@@ -93,8 +93,9 @@ def _on_record(run: Session) -> Iterator[None]:
     try:
         yield
         state = run.ended
-    except KeyboardInterrupt:
-        state = "stopped"
+    except BaseException as error:
+        if interrupt_of(error):
+            state = "stopped"
         raise
     finally:
         run.store.end_run(run.lease, run.run_id, state, asdict(run.tally))

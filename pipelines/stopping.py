@@ -13,6 +13,13 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM came: what is committed stays, and the store is given back on the way out."""
 
 
+def interrupt_of(error: BaseException | None) -> KeyboardInterrupt | None:
+    """The interrupt that an exception comes from: DuckDB wraps what a signal raises in the midst of a query."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error
+
+
 @contextmanager
 def sigterm_interrupts() -> Iterator[None]:
     """While the block runs, the first SIGTERM raises in the main thread and later ones disturb nothing.
@@ -30,5 +37,10 @@ def sigterm_interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
+    except Exception as error:
+        interrupt = interrupt_of(error)
+        if interrupt is None:
+            raise
+        raise type(interrupt) from error
     finally:
         signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)

@@ -31,6 +31,22 @@ def test_a_run_that_is_told_to_end_while_it_starts_gives_the_store_back_at_once(
     assert states == [("stopped",)]
 
 
+def test_a_run_that_is_told_to_end_in_the_midst_of_a_query_is_stopped_all_the_same(
+    store_url: str, judge_settings: JudgeSettings
+) -> None:
+    def query() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except Terminated as error:
+            raise RuntimeError("Query interrupted") from error  # what DuckDB makes of it
+
+    with pytest.raises(Terminated), session(store_url, judge_settings, "score", {}, 0.0, Silence()):
+        query()
+    with Store.open(store_url) as store, store.lease("the next run", wait=0.0):
+        states = store.query(lambda asked: asked.execute("SELECT state FROM lake.runs").fetchall())
+    assert states == [("stopped",)]
+
+
 def test_the_driver_of_a_cluster_knows_its_judge_without_having_any_weights(
     store_url: str, judge_settings: JudgeSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
