@@ -30,26 +30,28 @@ WARM_UP = 64
 def bare(arguments: argparse.Namespace) -> float:
     """Pairs a second of vLLM alone; run in a process of its own, so that its memory is gone afterwards."""
     from serve.engine_arguments import engine_arguments, engine_environment
-    from serve.identity import prepare
+    from serve.identity import has_gpu, prepare
 
     settings = settings_of(arguments)
-    os.environ.update(engine_environment(settings), VLLM_ENABLE_V1_MULTIPROCESSING="0")
+    # Its quickest form: on a CPU in one process, on a GPU with the scheduler in a process of its own.
+    os.environ.update(engine_environment(settings), VLLM_ENABLE_V1_MULTIPROCESSING=str(int(has_gpu())))
     from vllm import LLM
+    from vllm.lora.request import LoRARequest
 
     from serve.requests import Requests
 
     judge = prepare(settings)
     requests = Requests(judge)
     engine = LLM(**engine_arguments(judge))
-    pairs = bench_pairs(arguments.pairs + WARM_UP)
+    lora = LoRARequest(judge.card.adapter or "", 1, str(judge.lora_path)) if judge.lora_path else None
+    pairs = pairs_of(arguments)
 
     def decide(some: list[tuple[str, str]]) -> None:
         prompts = [requests.renderer.render(*pair).token_ids for pair in some]
-        if judge.card.tuned:
-            engine.generate([{"prompt_token_ids": ids} for ids in prompts], requests.decide, use_tqdm=False)
-        else:
-            forced = [[*ids, *requests.tokens.opening] for ids in prompts]
-            engine.generate([{"prompt_token_ids": ids} for ids in forced], requests.decide_forced, use_tqdm=False)
+        how = requests.decide if judge.card.tuned else requests.decide_forced
+        opening = () if judge.card.tuned else requests.tokens.opening
+        asked = [{"prompt_token_ids": [*ids, *opening]} for ids in prompts]
+        engine.generate(asked, how, use_tqdm=False, lora_request=lora)
 
     decide(pairs[arguments.pairs :])
     begun = time.monotonic()
@@ -65,7 +67,7 @@ def pipeline(arguments: argparse.Namespace) -> float:
 
     settings = settings_of(arguments)
     options = ScoreOptions(gate=False)
-    pairs = bench_pairs(arguments.pairs + WARM_UP)
+    pairs = pairs_of(arguments)
     with tempfile.TemporaryDirectory() as folder:
         store = f"ducklake:sqlite:{folder}/store/catalog.sqlite"
         for name, some in (("warm", pairs[arguments.pairs :]), ("measured", pairs[: arguments.pairs])):
@@ -81,14 +83,22 @@ def settings_of(arguments: argparse.Namespace) -> Any:
     from serve.settings import JudgeSettings
 
     # A threshold that no pair reaches: both sides make exactly one decision a pair and write no report.
-    return JudgeSettings.load(None, base=arguments.base, adapter=arguments.adapter, threshold=1.0)
+    return JudgeSettings.load(
+        arguments.judge_config, base=arguments.base, adapter=arguments.adapter, threshold=1.0, calibration="none"
+    )
+
+
+def pairs_of(arguments: argparse.Namespace) -> list[tuple[str, str]]:
+    return bench_pairs(arguments.pairs + WARM_UP, arguments.words)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=500)
+    parser.add_argument("--words", type=int, default=90, help="about so many in a pair")
     parser.add_argument("--base", default="smollm2-135m")
     parser.add_argument("--adapter", default="none")
+    parser.add_argument("--judge-config", type=Path, help="engine and replica settings, for both sides")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--only", choices=("bare", "pipeline"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()

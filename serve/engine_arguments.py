@@ -8,6 +8,7 @@ from typing import Any
 from serve.identity import Judge, has_gpu
 from serve.settings import JudgeSettings
 
+GPU_STEP_TOKENS = 16_384  # of one step; vLLM gives an engine inside a program 2,048, and every step costs the same
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # the values vLLM takes
 
 
@@ -22,7 +23,9 @@ def engine_environment(settings: JudgeSettings) -> dict[str, str]:
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         "VLLM_CPU_KVCACHE_SPACE": str(settings.engine.cpu_kv_cache_gib),
     }
-    return quiet | local | cpu
+    # Asking whether there is a GPU touches CUDA, and a process that has touched it can no longer fork an engine.
+    gpu = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"} if has_gpu() else {}
+    return quiet | local | cpu | gpu
 
 
 def engine_arguments(judge: Judge) -> dict[str, Any]:
@@ -43,6 +46,7 @@ def engine_arguments(judge: Judge) -> dict[str, Any]:
     }
     if on_gpu:
         arguments["gpu_memory_utilization"] = settings.engine.gpu_memory_utilization
+        arguments["max_num_batched_tokens"] = GPU_STEP_TOKENS
     else:
         arguments["block_size"] = 32  # the CPU default of 128 spoils prefix caching
     if judge.lora_path and judge.lora_rank:

@@ -1,0 +1,43 @@
+"""What a GPU's engine is started with; that there is one is all that is pretended here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from serve import engine_arguments as started
+from serve.identity import Judge
+from serve.settings import JudgeSettings
+
+
+@pytest.fixture
+def on_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(started, "has_gpu", lambda: True)
+
+
+def judge_with_lora(rank: int) -> Judge:
+    from excam.judge_card import JudgeCard
+
+    settings = JudgeSettings.load()
+    card = JudgeCard(
+        base="b", base_sha256="0", adapter="a@1", adapter_sha256="1", prompt_sha256="2", decoding={"temperature": 0.0}
+    )
+    return Judge(card, settings, 0.5, None, Path("base"), Path("adapter"), rank)
+
+
+def test_an_engine_on_a_gpu_is_spawned_since_asking_for_the_gpu_makes_forking_impossible(on_gpu: None) -> None:
+    assert started.engine_environment(JudgeSettings.load())["VLLM_WORKER_MULTIPROC_METHOD"] == "spawn"
+
+
+def test_an_engine_on_a_cpu_may_fork() -> None:
+    assert "VLLM_WORKER_MULTIPROC_METHOD" not in started.engine_environment(JudgeSettings.load())
+
+
+def test_a_step_on_a_gpu_takes_many_pairs_together(on_gpu: None) -> None:
+    assert started.engine_arguments(judge_with_lora(16))["max_num_batched_tokens"] == 16_384
+
+
+def test_the_largest_rank_is_the_next_one_vllm_knows(on_gpu: None) -> None:
+    arguments = started.engine_arguments(judge_with_lora(20))
+    assert (arguments["enable_lora"], arguments["max_lora_rank"]) == (True, 32)
