@@ -22,8 +22,10 @@ from pipelines.files import plain
 from pipelines.read import record_json
 from pipelines.replayed import JUDGE_STAGE
 from pipelines.screen import Row, dead_letter
+from pipelines.units import UNIT_ROWS
 
 CHUNK = 16  # pairs a call: enough to make the call's cost vanish, few enough to spread over replicas
+LEAST_UNITS_AT_ONCE = 8
 CALL_TIMEOUT = 180.0  # while no replica lives a call waits in the handle without an error
 PATIENCE = 900.0  # how long recoverable failures are retried before pairs go to the dead letters
 REMEMBERED = 20_000
@@ -43,6 +45,11 @@ PAIR_FIELDS = (
 # A dead replica, a full queue, or no answer in time: the pair is not at fault and another try may well succeed.
 # An engine that died inside a living replica arrives as a RayTaskError caused by EngineDeadError.
 RECOVERABLE = (RayActorError, BackPressureError, asyncio.TimeoutError, ConnectionError)
+
+
+def units_at_once(in_flight: int) -> int:
+    """Units judged side by side: twice the pairs that may be in flight, so that calls never wait for units to begin."""
+    return max(LEAST_UNITS_AT_ONCE, 2 * in_flight * CHUNK // UNIT_ROWS)
 
 
 def recoverable(error: BaseException) -> bool:

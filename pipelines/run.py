@@ -18,6 +18,7 @@ from ray.data import ActorPoolStrategy, DataContext
 
 from excam.store import Committed, Lease, LedgerUnit, Store
 from pipelines.files import open_filesystem
+from pipelines.judging import units_at_once
 from pipelines.progress import Tally, Watcher
 from pipelines.stages import JudgeAndStage, ReadAndScreen, RunPlan, section_row
 from pipelines.units import Section
@@ -25,7 +26,6 @@ from pipelines.units import Section
 COMMIT_ROWS = 4_000
 COMMIT_SECONDS = 5.0
 WAVE_SECTIONS = 2_000  # sections planned into one execution, so that the driver's memory does not grow with the input
-UNITS_AT_ONCE = 8
 TASK_CPUS = 0.25
 
 
@@ -52,6 +52,7 @@ def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[s
     context.enable_progress_bars = False
     context.target_max_block_size = 1  # every unit is a block of its own: it moves on as soon as it is read or judged
     items = [section_row(section) for section in sections]
+    units = units_at_once(plan.in_flight)
     judged = (
         ray.data.from_items(items, override_num_blocks=len(items))
         .map_batches(
@@ -66,7 +67,7 @@ def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[s
             fn_constructor_args=(plan,),
             batch_size=1,
             compute=ActorPoolStrategy(
-                size=1, max_tasks_in_flight_per_actor=2 * UNITS_AT_ONCE, max_concurrent_calls_per_actor=UNITS_AT_ONCE
+                size=1, max_tasks_in_flight_per_actor=2 * units, max_concurrent_calls_per_actor=units
             ),
             num_cpus=TASK_CPUS,
         )

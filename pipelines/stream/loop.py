@@ -63,7 +63,8 @@ class StreamLoop:
         self._session, self._options, self._topic, self._watcher = session, options, topic, watcher
         self._screeners = start_screeners(plan, options, topic.source)
         self._plan = ray.put(plan)
-        self._judge = start_stream_judge(self._plan, tell_letters=options.dead_letter_topic is not None)
+        tell_letters = options.dead_letter_topic is not None
+        self._judge = start_stream_judge(self._plan, plan.in_flight, tell_letters=tell_letters)
         self._letters = (
             DeadLetterTopic(options.dead_letter_topic, options.access) if options.dead_letter_topic else None
         )

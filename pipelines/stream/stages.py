@@ -13,6 +13,7 @@ import pyarrow as pa
 import ray
 
 from excam.outcome import Kind
+from pipelines.judging import units_at_once
 from pipelines.progress import Tally
 from pipelines.screen import Row
 from pipelines.stages import JudgeAndStage, RunPlan
@@ -21,7 +22,6 @@ from pipelines.stream.screener import Screener
 from pipelines.stream.settings import StreamOptions
 
 ACTOR_CPUS = 0.25
-UNITS_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,11 @@ def start_screeners(plan: RunPlan, options: StreamOptions, source: str) -> list[
     return [actor.remote(*told) for _ in range(1 if capped else max(1, options.screeners))]
 
 
-def start_stream_judge(plan: Any, *, tell_letters: bool) -> Any:
+def start_stream_judge(plan: Any, in_flight: int, *, tell_letters: bool) -> Any:
     """The actor that keeps the judge busy; when it dies Ray starts it again and repeats what it had not answered.
 
     ``plan`` is a reference to a RunPlan, which the caller keeps: Ray cannot start an actor again without its arguments.
     """
-    actor = ray.remote(num_cpus=ACTOR_CPUS, max_restarts=-1, max_task_retries=-1, max_concurrency=UNITS_AT_ONCE)
+    units = units_at_once(in_flight)
+    actor = ray.remote(num_cpus=ACTOR_CPUS, max_restarts=-1, max_task_retries=-1, max_concurrency=units)
     return actor(StreamJudge).remote(plan, tell_letters=tell_letters)
