@@ -19,7 +19,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from excam.fault import UserError
 
 DAYS_PER_MONTH = 30.4
-FORWARD_SHARE = 3.0  # a training step is one pass forward and one back, which costs two
 BUSY = 0.7  # of what a replica can do; the rest is for peaks, as docs/streaming.md says
 
 
@@ -61,10 +60,6 @@ class _Judge(_Measured):
     tokens_per_pair: float = Field(gt=0)
 
 
-class _Training(_Measured):
-    model: str
-
-
 class _Size(_Measured):
     texts: float = Field(gt=0)
     tokens_per_pair: float = Field(gt=0)
@@ -76,7 +71,6 @@ class Figures(_Frozen):
     machines: dict[str, _Machine]
     parameters: dict[str, float]
     judges: tuple[_Judge, ...]
-    training: tuple[_Training, ...]
     report: _Measured
     gate_cultural: _Measured
     gate_ordinary: _Measured
@@ -159,16 +153,10 @@ def _speed(traffic: Traffic, known: Figures) -> Figure:
                 f"{judge.value:g} pairs/s of {judge.tokens_per_pair:g} tokens ({_source(judge)}), shared out by tokens"
             )
             return _extrapolated(name, judge.value * judge.tokens_per_pair / tokens, unit, how)
-    for run in known.training:
-        if (run.machine, run.model) == (traffic.machine, traffic.model):
-            how = (
-                f"{run.value:,.0f} tokens/s of training ({_source(run)}), times {FORWARD_SHARE:g} because judging is "
-                f"the pass forward alone, over {tokens:g} tokens a pair; no judge was timed on {run.machine}"
-            )
-            return _extrapolated(name, run.value * FORWARD_SHARE / tokens, unit, how)
     for judge in known.judges:
         if judge.machine == traffic.machine and traffic.model in known.parameters:
-            ratio = known.parameters[judge.model] / known.parameters[traffic.model]
+            # A smaller model is counted as no faster: the engine's scheduler, not the model, may be the limit.
+            ratio = min(1.0, known.parameters[judge.model] / known.parameters[traffic.model])
             how = (
                 f"{judge.value:g} pairs/s of {judge.model} ({_source(judge)}), by the ratio of parameters and of tokens"
             )
