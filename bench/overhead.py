@@ -79,6 +79,12 @@ def pipeline(arguments: argparse.Namespace) -> float:
     return scored.pairs_per_second
 
 
+def add_judge_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--base", default="smollm2-135m")
+    parser.add_argument("--adapter", default="none")
+    parser.add_argument("--judge-config", type=Path, help="engine and replica settings, for both sides")
+
+
 def settings_of(arguments: argparse.Namespace) -> Any:
     from serve.settings import JudgeSettings
 
@@ -96,9 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=500)
     parser.add_argument("--words", type=int, default=90, help="about so many in a pair")
-    parser.add_argument("--base", default="smollm2-135m")
-    parser.add_argument("--adapter", default="none")
-    parser.add_argument("--judge-config", type=Path, help="engine and replica settings, for both sides")
+    add_judge_options(parser)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--only", choices=("bare", "pipeline"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from bench.overhead import settings_of
+from bench.overhead import add_judge_options, settings_of
 from bench.pairs import bench_pairs, pair_table
 from pipelines.batch import ScoreOptions, score_logs
 from pipelines.stream.produce import produce
@@ -142,8 +142,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=600)
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--max-latency", type=float, default=30.0)
-    parser.add_argument("--base", default="smollm2-135m")
-    parser.add_argument("--adapter", default="none")
+    add_judge_options(parser)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
     settings = settings_of(arguments)
