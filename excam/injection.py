@@ -1,16 +1,19 @@
-"""Text that speaks to its judge: marked before it is judged, so that a clean verdict on it can be looked at twice.
+"""Text that speaks to its judge: marked before it is judged, and judged a second time without what it says to it.
 
 A judge reads logged text as data, and control tokens spelled out in it never act as such (``excam.models.tokens``), but
-no model is deaf to orders. What cannot be prevented is made visible: these marks stand in the pair's metadata.
+no model is deaf to orders. So the marks stand in the pair's metadata, and an engine also decides on the output without
+the marked passages: the graver of the decisions counts, so that words to the judge can hide no error from it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from unicodedata import normalize
 
 LOOKED_AT = 100_000  # characters at either end of a text; the judge itself sees fewer
 METADATA_KEY = "speaks_to_judge"
+SEEN_BY_JUDGE = 25_000  # characters at either end, more than any prompt has room for
 
 # What a mark is called, words of which one must be there for the pattern to be tried at all, and the pattern.
 _PATTERNS: tuple[tuple[str, str, str], ...] = (
@@ -46,13 +49,47 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
 _SIGNS = tuple((mark, tuple(words.split()), re.compile(form, re.S)) for mark, words, form in _PATTERNS)
 
 
+# What is cut: whole paragraphs, or single sentences where the order hides in the midst of an answer.
+_BETWEEN = (re.compile(r"(\n\s*\n)"), re.compile(r"((?<=[.!?…؟۔।॥።။។])\s+|(?<=[。！？])|\n+)"))
+
+
 def speaks_to_judge(instruction: str, output: str) -> list[str]:
     """The ways in which a pair addresses whoever judges it: nothing for nearly all traffic."""
     found: dict[str, None] = {}
     for text in (instruction, output):
-        seen = text if len(text) <= 2 * LOOKED_AT else f"{text[:LOOKED_AT]}\n{text[-LOOKED_AT:]}"
-        low = seen.lower() if seen.isascii() else normalize("NFKC", seen).lower()
-        for mark, words, form in _SIGNS:
-            if mark not in found and any(word in low for word in words) and form.search(low):
-                found[mark] = None
+        for mark in _marks(_ends(text, LOOKED_AT)):
+            found[mark] = None
     return list(found)
+
+
+def second_looks(output: str) -> list[str]:
+    """An output without the passages that speak to the judge, paragraphs or sentences: nothing for nearly all traffic.
+
+    An instruction is left whole: it says what was asked, and orders in it hardly move a judge.
+    """
+    seen = _ends(output, SEEN_BY_JUDGE)
+    if next(_marks(seen), None) is None:
+        return []
+    cut = (_without(seen, between) for between in _BETWEEN)
+    return list(dict.fromkeys(left for left in cut if left and left != seen.strip()))
+
+
+def _marks(text: str) -> Iterator[str]:
+    low = text.lower() if text.isascii() else normalize("NFKC", text).lower()
+    for mark, words, form in _SIGNS:
+        if any(word in low for word in words) and form.search(low):
+            yield mark
+
+
+def _without(text: str, between: re.Pattern[str]) -> str:
+    pieces = between.split(text)  # passages and, after each, what parts it from the next
+    kept = [
+        passage + gap
+        for passage, gap in zip(pieces[::2], [*pieces[1::2], ""], strict=True)
+        if next(_marks(passage), None) is None
+    ]
+    return "".join(kept).strip()
+
+
+def _ends(text: str, length: int) -> str:
+    return text if len(text) <= 2 * length else f"{text[:length]}\n{text[-length:]}"

@@ -13,7 +13,10 @@ from excam.taxonomy import categorise
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The judge's answer for one pair; ``report`` is its canonical text, from which everything else follows."""
+    """The judge's answer for one pair; ``report`` is its canonical text, from which everything else follows.
+
+    ``second_look`` says that the text speaks to the judge, and that without those passages it was found graver.
+    """
 
     status: Status
     score: float | None
@@ -22,6 +25,7 @@ class Judgement:
     report: str
     guided: bool = False
     truncated: bool = False
+    second_look: bool = False
 
     @classmethod
     def of(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from excam.injection import second_looks
 from excam.judgement import JudgeFailure, Judgement
 from excam.prompt import Prompt
 from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, ErrorReport, Status, parse_report
@@ -58,6 +59,7 @@ class JudgeEngine:
 
         self.card = judge.card
         self._full = judge.settings.full
+        self._second_look = judge.settings.second_look
         self._threshold = judge.threshold
         self._calibration = judge.calibration
         self._requests = Requests(judge)
@@ -71,15 +73,19 @@ class JudgeEngine:
         return list(await asyncio.gather(*(self.judge(instruction, output) for instruction, output in pairs)))
 
     async def judge(self, instruction: str, output: str) -> Judgement | JudgeFailure:
-        """Judge one pair. What a text does wrong comes back as a failure value; only a dying engine raises."""
-        prompt = self.render(instruction, output)
-        decision = await self.decide(prompt)
-        if self._full:
-            in_error = decision.forced or decision.choice is Status.ERROR
-        else:
-            in_error = self._p_error(decision) >= self._threshold
-        judged = await self._report(prompt, decision) if in_error else self._clean(decision)
-        return replace(judged, truncated=prompt.truncated) if isinstance(judged, Judgement) else judged
+        """Judge one pair. What a text does wrong comes back as a failure value; only a dying engine raises.
+
+        An output that speaks to its judge is decided on without those passages too, and the gravest decision counts.
+        """
+        looks = (output, *(second_looks(output) if self._second_look else ()))
+        prompts = [self.render(instruction, look) for look in looks]
+        decisions = await asyncio.gather(*map(self.decide, prompts))
+        gravest = max(range(len(looks)), key=lambda look: (self._in_error(decisions[look]), decisions[look].p_error))
+        prompt, decision = prompts[gravest], decisions[gravest]
+        judged = await self._report(prompt, decision) if self._in_error(decision) else self._clean(decision)
+        if isinstance(judged, JudgeFailure):
+            return judged
+        return replace(judged, truncated=prompts[0].truncated, second_look=gravest > 0)
 
     async def decide(self, prompt: Prompt) -> Decision:
         """How the report of a rendered pair begins, with raw probabilities."""
@@ -122,6 +128,11 @@ class JudgeEngine:
         """The one token after a given opening, which counts as certain."""
         answer = await self._ask([*prompt.token_ids, *self._tokens.opening], self._requests.decide_forced)
         return Decision(0.0, self._by_status(answer, 0), True)
+
+    def _in_error(self, decision: Decision) -> bool:
+        if self._full:
+            return decision.forced or decision.choice is Status.ERROR
+        return self._p_error(decision) >= self._threshold
 
     def _p_error(self, decision: Decision) -> float:
         """P(error) as thresholds and stores see it: calibrated where the adapter says how."""

@@ -14,6 +14,7 @@ from excam.prompt import PROMPT_SHA256
 from serve.settings import JudgeSettings
 
 REPORT_FORM = "errors-list/1"
+SECOND_LOOK = 1  # which passages count as speaking to the judge decides verdicts: raise it with excam.injection
 UNCALIBRATED_THRESHOLD = 0.5
 
 
@@ -55,6 +56,7 @@ def judge_card(settings: JudgeSettings, base: BaseModel, adapter: Adapter | None
             "full": settings.full,
             "threshold": None if settings.full else _threshold(settings, calibration),
             **({"calibration": calibration.sha256} if calibration else {}),
+            **({"second_look": SECOND_LOOK} if settings.second_look else {}),
             "max_prompt_tokens": settings.max_prompt_tokens,
             "max_report_tokens": settings.max_report_tokens,
             "opening": "free" if adapter else "forced",

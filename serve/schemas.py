@@ -54,6 +54,7 @@ class VerdictOut(BaseModel):
     errors: list[ErrorOut]
     guided: bool = Field(description="written under a grammar because a free report could not be parsed")
     truncated: bool = Field(description="judged on a text whose middle was left out for its length")
+    second_look: bool = Field(description="the text speaks to the judge, and was found graver without those passages")
 
 
 class FailureOut(BaseModel):
@@ -87,4 +88,5 @@ def outcome_of(pair: PairIn, answer: Judgement | JudgeFailure) -> VerdictOut | F
         errors=[ErrorOut.model_validate(row) for row in rows],
         guided=answer.guided,
         truncated=answer.truncated,
+        second_look=answer.second_look,
     )

@@ -46,6 +46,7 @@ class JudgeSettings(_Strict):
     threshold: Literal["auto"] | Annotated[float, Field(ge=0, le=1)]
     calibration: Literal["auto", "none"]
     full: bool
+    second_look: bool
     max_prompt_tokens: int = Field(ge=256)
     max_report_tokens: int = Field(ge=32)
     engine: EngineSettings

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+from bench.injections import INJECTIONS
 from excam.calibration import Calibration
 from excam.judgement import Judgement
 from excam.models import Adapter, load_tokenizer, resolve, resolve_adapter
@@ -43,6 +44,7 @@ def test_the_shipped_adapter_is_taken_for_its_base_unless_none_is_asked_for() ->
     assert plain.adapter is None
     assert tuned.judge_version != plain.judge_version
     assert identify(settings()) == tuned, "who only asks gets the same answer as who judges"
+    assert identify(settings(second_look=False)).judge_version != tuned.judge_version
 
 
 def calibrated(adapter: Adapter) -> Adapter:
@@ -182,6 +184,36 @@ def test_a_free_report_that_does_not_parse_is_written_again_under_the_grammar_an
     assert judged.status is Status.ERROR
     assert isinstance(parse_report(judged.report), ErrorReport)
     assert judged.p_error == pytest.approx(decision.p_error)
+
+
+@pytest.mark.engine
+def test_words_to_the_judge_can_make_a_verdict_graver_and_never_milder(
+    tuned: Tuned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decide, seen = tuned.engine.decide, []
+
+    async def noted(prompt: Any) -> Any:
+        seen.append(await decide(prompt))
+        return seen[-1]
+
+    def judged(pair: tuple[str, str]) -> tuple[Judgement, list[float]]:
+        seen.clear()
+        return tuned.ask(tuned.engine.judge(*pair)), [tuned.engine._p_error(one) for one in seen]
+
+    monkeypatch.setattr(tuned.engine, "decide", noted)
+    monkeypatch.setattr(tuned.engine, "_threshold", 2.0)  # decisions alone: no probability comes up to it
+    graver = 0
+    for pair in PAIRS:
+        plain, found = judged(pair)
+        assert (len(found), plain.second_look) == (1, False)
+        verdict, found = judged(INJECTIONS["the judge's own prompt again"](pair))
+        assert len(found) >= 2
+        assert verdict.p_error == max(found)
+        assert verdict.second_look is (max(found) > found[0])
+        graver += verdict.second_look
+    assert graver, "the judge was moved by none of these: the test has nothing to show"
+    monkeypatch.setattr(tuned.engine, "_second_look", False)
+    assert len(judged(INJECTIONS["the judge's own prompt again"](PAIRS[0]))[1]) == 1
 
 
 @pytest.mark.engine
