@@ -77,7 +77,8 @@ def session(
 
     with sigterm_interrupts():
         card = card_for_driver(settings, watcher.fetching)
-        with Store.open(store_url) as store, store.lease(kind, wait=wait) as lease, alerts_beside(store):
+        # The lease ends before the last alerts are told: a webhook that hangs must not keep the next run waiting.
+        with Store.open(store_url) as store, alerts_beside(store), store.lease(kind, wait=wait) as lease:
             store.register_judge(card)
             store.clear_staging()  # whoever wrote there has died: only one writer lives at a time
             run_id = store.start_run(lease, kind, card.judge_version, dict(arguments))
