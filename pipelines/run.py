@@ -7,10 +7,12 @@ nothing refers to, a crash after it finds the units in the ledger.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import ray
@@ -27,6 +29,7 @@ COMMIT_ROWS = 4_000
 COMMIT_SECONDS = 5.0
 WAVE_SECTIONS = 2_000  # sections planned into one execution, so that the driver's memory does not grow with the input
 TASK_CPUS = 0.25
+CALLS_PER_WORKER = 128  # calls in flight that one reader and one caller keep busy: a thousand pairs a second
 
 
 def run_sections(
@@ -47,27 +50,34 @@ def run_sections(
     return tuple(ray.get([plan.tally.total.remote(), plan.tally.seconds.remote()]))
 
 
+def workers_for(in_flight: int) -> int:
+    """Readers, and as many callers, for a judge that takes so many calls: one until there are several GPUs to feed."""
+    return math.ceil(in_flight / CALLS_PER_WORKER)
+
+
 def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[str, Any]]:
     context = DataContext.get_current()
     context.enable_progress_bars = False
     context.target_max_block_size = 1  # every unit is a block of its own: it moves on as soon as it is read or judged
     items = [section_row(section) for section in sections]
-    units = units_at_once(plan.in_flight)
+    workers = workers_for(plan.in_flight)
+    share = replace(plan, in_flight=math.ceil(plan.in_flight / workers))
+    units = units_at_once(share.in_flight)
     judged = (
         ray.data.from_items(items, override_num_blocks=len(items))
         .map_batches(
             ReadAndScreen,
             fn_constructor_args=(plan,),
             batch_size=1,
-            compute=ActorPoolStrategy(size=1, max_tasks_in_flight_per_actor=2),
+            compute=ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=2),
             num_cpus=TASK_CPUS,
         )
         .map_batches(
             JudgeAndStage,
-            fn_constructor_args=(plan,),
+            fn_constructor_args=(share,),
             batch_size=1,
             compute=ActorPoolStrategy(
-                size=1, max_tasks_in_flight_per_actor=2 * units, max_concurrent_calls_per_actor=units
+                size=workers, max_tasks_in_flight_per_actor=2 * units, max_concurrent_calls_per_actor=units
             ),
             num_cpus=TASK_CPUS,
         )
