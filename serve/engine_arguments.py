@@ -32,13 +32,14 @@ def engine_arguments(judge: Judge) -> dict[str, Any]:
     """Arguments for vLLM's engine; ``max_lora_rank`` follows the adapter, since vLLM refuses what is above it."""
     settings = judge.settings
     on_gpu = has_gpu()
+    asked = settings.engine.max_num_seqs
     compiled = on_gpu if settings.engine.compile == "auto" else bool(settings.engine.compile)
     arguments: dict[str, Any] = {
         "model": str(judge.model_path),
         "load_format": "safetensors",  # never a pickle that lies beside them: loading one runs code
         "dtype": "bfloat16",
         "max_model_len": settings.max_prompt_tokens + settings.max_report_tokens + 16,
-        "max_num_seqs": settings.engine.max_num_seqs,
+        "max_num_seqs": (256 if on_gpu else 64) if asked == "auto" else asked,
         "enable_prefix_caching": True,
         "enforce_eager": not compiled,
         "seed": 0,

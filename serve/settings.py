@@ -20,7 +20,7 @@ class _Strict(BaseModel):
 class EngineSettings(_Strict):
     """Settings that change the engine's speed and never its verdicts."""
 
-    max_num_seqs: int = Field(ge=1, le=4096)
+    max_num_seqs: Literal["auto"] | Annotated[int, Field(ge=1, le=4096)]
     gpu_memory_utilization: float = Field(gt=0, le=1)
     cpu_kv_cache_gib: int = Field(ge=1)
     compile: Literal["auto"] | bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,12 @@ def test_an_engine_on_a_cpu_may_fork() -> None:
 
 def test_a_step_on_a_gpu_takes_many_pairs_together(on_gpu: None) -> None:
     assert started.engine_arguments(judge_with_lora(16))["max_num_batched_tokens"] == 16_384
+
+
+def test_a_gpu_works_on_more_pairs_at_once_unless_told_how_many(on_gpu: None) -> None:
+    judge = judge_with_lora(16)
+    few = replace(judge, settings=JudgeSettings.load(engine={"max_num_seqs": 8}))
+    assert [started.engine_arguments(one)["max_num_seqs"] for one in (judge, few)] == [256, 8]
 
 
 def test_the_largest_rank_is_the_next_one_vllm_knows(on_gpu: None) -> None:
