@@ -62,7 +62,13 @@ class JudgeReplica:
         return judged
 
     async def check_health(self) -> None:
-        await self._engine.check_health()
+        """A dead engine ends its replica at once: Serve would wait for three failed checks before it starts another."""
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        try:
+            await self._engine.check_health()
+        except EngineDeadError:
+            os._exit(1)
 
     def _count(self, change: int) -> None:
         self._now += change

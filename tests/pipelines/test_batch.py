@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from excam.alerts.check import standing
 from excam.fault import UserError
+from excam.mapping import RecordMapping
 from excam.pair import sample_position
 from excam.store import Store
 from excam.store.replays import request_replay
@@ -20,6 +28,7 @@ from pipelines.batch import Scored, ScoreOptions, score_logs
 from pipelines.progress import Planned, Silence, Tally
 from serve.settings import JudgeSettings
 from tests.conftest import LogWriter, pair_record
+from tests.excam.test_alerts import webhook
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
 NO_GATE = ScoreOptions(gate=False)
@@ -43,69 +52,117 @@ def score(path: Path | str, store_url: str, settings: JudgeSettings, options: Sc
     return score_logs([str(path)], store_url, settings, options)
 
 
-def test_every_pair_of_a_log_gets_a_verdict_of_this_judge(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
-) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(20)])
-    scored = score(log, store_url, judge_settings)
-    found = verdicts(store_url)
-    assert {row["pair_id"] for row in found} == {f"pair-{number}" for number in range(20)}
-    assert {row["judge_version"] for row in found} == {scored.judge_version}
+@dataclass(frozen=True)
+class Judged:
+    """A folder of logs, the store they were judged into, and what the run said of itself."""
+
+    logs: Path
+    store_url: str
+    scored: Scored
+    told: tuple[str, ...] = ()
+
+    def copied_to(self, folder: Path) -> str:
+        """The URL of a copy of the store, for a test that goes on from here."""
+        shutil.copytree(Path(self.store_url.removeprefix("ducklake:sqlite:")).parent, folder / "copy")
+        return f"ducklake:sqlite:{folder}/copy/catalog.sqlite"
+
+
+@contextmanager
+def alerting(folder: Path) -> Iterator[list[Any]]:
+    """Runs check a rule that too many dead letters break; what they tell a webhook."""
+    rules = folder / "rules.yaml"
+    rules.write_text("rules:\n- {name: records fail, kind: dead_letter_share, level: 0.1, floor: 10}\n")
+    received: list[Any] = []
+    with webhook(received) as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EXCAM_ALERT_RULES", str(rules))
+        patch.setenv("EXCAM_ALERT_WEBHOOK", address)
+        yield received
+
+
+@pytest.fixture(scope="module")
+def first_day(judge: Any, judge_settings: JudgeSettings, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """A log with a bit of everything, and one that is cut short, judged once for all who ask what came of them."""
+    logs = tmp_path_factory.mktemp("logs")
+    records = [
+        *(pair_record(number) for number in range(20)),
+        pair_record(1, pair_id="twin"),
+        pair_record(20, output=None, told="Nasi goreng."),
+        pair_record(21, output=None),
+        pair_record(22, output="In Bali people rest. " * 100_000),
+    ]
+    pq.write_table(pa.Table.from_pylist([{"told": None} | record for record in records]), logs / "log.parquet")
+    (logs / "broken.parquet").write_bytes((logs / "log.parquet").read_bytes()[:-40])
+    store_url = f"ducklake:sqlite:{tmp_path_factory.mktemp('first')}/catalog.sqlite"
+    with alerting(tmp_path_factory.mktemp("rules")) as told:
+        scored = score(logs, store_url, judge_settings)
+    return Judged(logs, store_url, scored, tuple(body["text"] for body in told))
+
+
+@pytest.fixture(scope="module")
+def second_day(first_day: Judged, judge_settings: JudgeSettings, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """The same folder with a log more: three new texts, and one of the day before under another id."""
+    logs = tmp_path_factory.mktemp("second")
+    store_url = first_day.copied_to(logs)
+    records = [*(pair_record(number) for number in range(50, 53)), pair_record(1, pair_id="later")]
+    pq.write_table(pa.Table.from_pylist(records), logs / "second.parquet")
+    places = [str(first_day.logs), str(logs / "second.parquet")]
+    return Judged(logs, store_url, score_logs(places, store_url, judge_settings, NO_GATE))
+
+
+def test_every_pair_of_a_log_gets_a_verdict_of_this_judge(first_day: Judged) -> None:
+    found = verdicts(first_day.store_url)
+    assert {row["pair_id"] for row in found} == {*(f"pair-{number}" for number in range(20)), "twin", "pair-22"}
+    assert {row["judge_version"] for row in found} == {first_day.scored.judge_version}
     assert {row["country"] for row in found} == {"ID", "JP", "MX", "NG", "DE"}
     assert all(row["status"] in ("correct", "not_applicable", "error") for row in found)
     assert all(0 <= row["p_error"] <= 1 for row in found)
     assert all(0 < row["score"] <= 1 for row in found if row["status"] == "correct")
-    assert (scored.tally.rows, scored.tally.judged, scored.tally.dead_letters) == (20, 20, 0)
+    tally = first_day.scored.tally
+    assert (tally.rows, tally.judged, tally.reused, tally.dead_letters) == (24, 21, 1, 3)
 
 
 def test_the_same_command_again_changes_nothing_and_new_files_are_judged_alone(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
+    first_day: Judged, second_day: Judged, judge_settings: JudgeSettings, tmp_path: Path
 ) -> None:
-    folder = write_log("logs/day1.parquet", [pair_record(number) for number in range(6)]).parent
-    score(folder, store_url, judge_settings)
-    before = verdicts(store_url)
-    assert score(folder, store_url, judge_settings).tally == Tally()
-    assert verdicts(store_url) == before
-    write_log("logs/day2.parquet", [pair_record(number) for number in range(6, 9)])
-    second = score(folder, store_url, judge_settings)
-    assert (second.planned.files, second.planned.files_done, second.tally.judged) == (2, 1, 3)
-    assert len(verdicts(store_url)) == 9
+    before, letters = verdicts(first_day.store_url), dead_letters(first_day.store_url)
+    with alerting(tmp_path) as told:
+        again = score(first_day.logs, first_day.store_url, judge_settings)
+    assert told == [], "the alert was told of already"
+    assert again.tally == Tally(dead_letters=1), "the file that cannot be read is told of again"
+    assert verdicts(first_day.store_url) == before
+    assert dead_letters(first_day.store_url) == letters
+    planned, tally = second_day.scored.planned, second_day.scored.tally
+    assert (planned.files, planned.files_done, tally.rows, tally.judged) == (3, 1, 4, 3)
+    found = verdicts(second_day.store_url)
+    assert [row for row in found if row["run_id"] == first_day.scored.run_id] == before
+    assert len(found) == len(before) + 4
 
 
-def test_a_text_judged_before_takes_its_stored_verdict(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
-) -> None:
-    score(write_log("one.parquet", [pair_record(1), pair_record(1, pair_id="twin")]), store_url, judge_settings)
-    scored = score(write_log("two.parquet", [pair_record(1, pair_id="later")]), store_url, judge_settings)
-    assert (scored.tally.judged, scored.tally.reused) == (0, 1)
-    found = {row["pair_id"]: row for row in verdicts(store_url)}
+def test_a_run_tells_the_webhook_once_of_an_alert_that_its_records_set_off(first_day: Judged) -> None:
+    told = "records fail: 12.0% of the records could not be judged (25 in 7 days; the level is 10.0%)"
+    assert first_day.told == (f"🔴 {told}",)
+    with Store.open(first_day.store_url, read_only=True) as store:
+        assert [alert.rule for alert in store.query(standing)] == ["records fail"]
+
+
+def test_a_text_judged_before_takes_its_stored_verdict(second_day: Judged) -> None:
+    assert second_day.scored.tally.reused == 1
+    found = {row["pair_id"]: row for row in verdicts(second_day.store_url)}
+    same = [found[pair] for pair in ("pair-1", "twin", "later")]
     assert found["later"]["reused"]
-    assert len({(row["status"], row["p_error"], row["report"]) for row in found.values()}) == 1
+    assert len({(row["status"], row["p_error"], row["report"]) for row in same}) == 1
 
 
-def test_records_that_cannot_be_judged_are_dead_letters_that_say_why_and_keep_the_record(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, tmp_path: Path
-) -> None:
-    log = write_log("logs/log.parquet", [pair_record(0), pair_record(1, output=None), pair_record(2)])
-    (tmp_path / "logs" / "broken.parquet").write_bytes(log.read_bytes()[:-40])
-    scored = score(tmp_path / "logs", store_url, judge_settings)
-    assert {row["pair_id"] for row in verdicts(store_url)} == {"pair-0", "pair-2"}
-    letters = {letter["reason"]: letter for letter in dead_letters(store_url)}
-    assert set(letters) == {"bad_field", "unreadable_file"}
-    assert letters["bad_field"]["detail"].endswith("log.parquet, row 1, output: is missing or null")
-    assert '"pair-1"' in letters["bad_field"]["record"]
-    assert "broken.parquet" in letters["unreadable_file"]["detail"]
-    assert scored.tally.dead_letters == 2
-    score(tmp_path / "logs", store_url, judge_settings)
-    assert len(dead_letters(store_url)) == 2
+def test_records_that_cannot_be_judged_are_dead_letters_that_say_why_and_keep_the_record(first_day: Judged) -> None:
+    letters = {(letter["reason"], letter["row"]): letter for letter in dead_letters(first_day.store_url)}
+    assert set(letters) == {("bad_field", 21), ("bad_field", 22), ("unreadable_file", 0)}
+    assert letters["bad_field", 21]["detail"].endswith("log.parquet, row 21, output: is missing or null")
+    assert '"pair-20"' in letters["bad_field", 21]["record"]
+    assert "broken.parquet" in letters["unreadable_file", 0]["detail"]
 
 
-def test_a_huge_output_is_cut_judged_and_marked(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
-) -> None:
-    log = write_log("log.parquet", [pair_record(0, output="In Bali people rest. " * 100_000), pair_record(1)])
-    score(log, store_url, judge_settings)
-    assert [row["truncated"] for row in verdicts(store_url)] == [True, False]
+def test_a_huge_output_is_cut_judged_and_marked(first_day: Judged) -> None:
+    assert {row["pair_id"] for row in verdicts(first_day.store_url) if row["truncated"]} == {"pair-22"}
 
 
 def test_a_sample_is_the_same_every_run_and_its_share_is_stored(
@@ -136,40 +193,50 @@ def test_a_cap_lowers_the_share_of_countries_above_it_alone(
 
 
 def test_a_second_run_says_who_holds_the_store(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
+    first_day: Judged, judge_settings: JudgeSettings, tmp_path: Path
 ) -> None:
-    log = write_log("log.parquet", [pair_record(0)])
+    store_url = first_day.copied_to(tmp_path)
     with Store.open(store_url) as store, store.lease("nightly"), pytest.raises(UserError, match="nightly"):
-        score(log, store_url, judge_settings)
-    assert score(log, store_url, judge_settings).tally.judged == 1
+        score(first_day.logs, store_url, judge_settings)
+    assert score(first_day.logs, store_url, judge_settings).planned.files == 2
 
 
-@pytest.mark.parametrize(("moment", "pairs"), [("planned", 20), ("judging", 400)])
-def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, moment: str, pairs: int
+@pytest.mark.parametrize(
+    ("moment", "pairs", "number"), [("planned", 20, signal.SIGINT), ("judging", 400, signal.SIGTERM)]
+)
+def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on_at_once(
+    write_log: LogWriter,
+    store_url: str,
+    judge_settings: JudgeSettings,
+    moment: str,
+    pairs: int,
+    number: signal.Signals,
 ) -> None:
     log = write_log("log.parquet", [pair_record(number) for number in range(pairs)], row_group_size=200)
 
-    class CtrlC(Silence):
-        pressed = False
+    class Stopper(Silence):
+        stopped = False
 
         def planned(self, plan: Planned) -> None:
-            self.press(moment == "planned")
+            self.stop(moment == "planned")
 
         def judging(self, tally: Tally) -> None:
-            self.press(tally.rows > 0)
+            self.stop(tally.rows > 0)
 
-        def press(self, now: bool) -> None:
-            if now and not self.pressed:
-                self.pressed = True
-                os.kill(os.getpid(), signal.SIGINT)
+        def stop(self, now: bool) -> None:
+            if now and not self.stopped:
+                self.stopped = True
+                os.kill(os.getpid(), number)
 
     with pytest.raises(KeyboardInterrupt):
-        score_logs([str(log)], store_url, judge_settings, NO_GATE, CtrlC())
+        score_logs([str(log)], store_url, judge_settings, NO_GATE, Stopper())
     first = {row["pair_id"] for row in verdicts(store_url)}
     assert len(first) < pairs
-    second = score(log, store_url, judge_settings)
+    second = score(log, store_url, judge_settings)  # which waits for no lease: the first one gave it back
     assert second.tally.rows == pairs - len(first)
+    with Store.open(store_url, read_only=True) as store:
+        states = store.query(lambda asked: asked.execute("SELECT state FROM lake.runs ORDER BY started_at").fetchall())
+    assert states == [("stopped",), ("done",)]
     counts = Counter(row["pair_id"] for row in verdicts(store_url))
     assert counts == {f"pair-{number}": 1 for number in range(pairs)}
 
@@ -193,7 +260,8 @@ def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
 
 
 def _kill(victim: str) -> int:
-    replicas = [process for process in psutil.process_iter(["cmdline"]) if _is_replica(process)]
+    ours = {process.pid for process in psutil.Process().children(recursive=True)}
+    replicas = [one for one in psutil.process_iter(["cmdline"]) if one.pid in ours and _is_replica(one)]
     assert replicas, "no judge replica is running"
     process = replicas[0]
     if victim == "engine":
@@ -203,42 +271,35 @@ def _kill(victim: str) -> int:
 
 
 def _is_replica(process: psutil.Process) -> bool:
-    line = " ".join(process.info["cmdline"] or [])
-    return line.startswith("ray::ServeReplica:excam-judge")
+    return " ".join(process.info["cmdline"] or []).startswith("ray::ServeReplica:excam-judge")
 
 
 def test_rescoring_adds_a_series_and_leaves_the_old_one(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
+    second_day: Judged, next_judge: JudgeSettings, tmp_path: Path
 ) -> None:
-    score(write_log("log.parquet", [pair_record(number) for number in range(5)]), store_url, judge_settings)
+    store_url = second_day.copied_to(tmp_path)
     old = verdicts(store_url)
-    new_judge = judge_settings.model_copy(update={"threshold": 0.999})
-    scored = rescore(store_url, new_judge, NO_GATE)
-    assert scored.tally.judged == 5
+    scored = rescore(store_url, next_judge, NO_GATE)
+    assert (scored.tally.judged, scored.tally.reused) == (24, 2)
     found = verdicts(store_url)
     assert [row for row in found if row["judge_version"] != scored.judge_version] == old
-    assert len(found) == 10
-    assert rescore(store_url, new_judge, NO_GATE).tally == Tally()
+    assert len(found) == 2 * len(old)
+    assert rescore(store_url, next_judge, NO_GATE).tally == Tally()
 
 
 def test_replayed_dead_letters_are_resolved_or_count_another_try(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
+    first_day: Judged, judge_settings: JudgeSettings, tmp_path: Path
 ) -> None:
-    from excam.mapping import RecordMapping
+    store_url = first_day.copied_to(tmp_path)
 
-    records = [
-        pair_record(0, told=None),
-        pair_record(1, output=None, told="Nasi goreng."),
-        pair_record(2, output=None, told=None),
-    ]
-    score(write_log("log.parquet", records), store_url, judge_settings)
-    assert len(dead_letters(store_url)) == 2
+    def tries() -> dict[tuple[str, int], int]:
+        return {(letter["reason"], letter["row"]): letter["tries"] for letter in dead_letters(store_url)}
+
     mended = ScoreOptions(gate=False, mapping=RecordMapping(fields={"output": "told"}))
     replay(store_url, judge_settings, None, mended, requested=True)
-    assert [letter["tries"] for letter in dead_letters(store_url)] == [1, 1]
+    assert tries() == {("bad_field", 21): 1, ("bad_field", 22): 1, ("unreadable_file", 0): 1}
     with Store.open(store_url) as store:
-        assert store.query(request_replay, None, "Ana") == 2
+        assert store.query(request_replay, None, "Ana") == 2, "a file that cannot be read has no record to try"
     replay(store_url, judge_settings, None, mended, requested=True)
-    assert {row["pair_id"] for row in verdicts(store_url)} == {"pair-0", "pair-1"}
-    (left,) = dead_letters(store_url)
-    assert left["tries"] == 2
+    assert "pair-20" in {row["pair_id"] for row in verdicts(store_url)}
+    assert tries() == {("bad_field", 22): 2, ("unreadable_file", 0): 1}
