@@ -20,7 +20,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from tests.kafka import Kafka, wait_until_ready
 from tests.pipelines.stream.conftest import Run, check_every_offset_has_one_outcome, ends, message, rows_of
-from tests.pipelines.stream.driver import run_driver
+from tests.pipelines.stream.driver import run_driver, start_driver
 from tests.pipelines.stream.paced import Paced
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
@@ -30,7 +30,7 @@ AFTER = ("commit-written", "committed", "mirrored", "cleared")
 
 
 @pytest.mark.parametrize("faults", [BEFORE, AFTER], ids=["before the commit", "in the commit and after it"])
-def test_a_driver_killed_between_any_two_steps_loses_nothing_and_doubles_nothing(
+def test_a_driver_killed_between_any_two_steps_loses_nothing_and_one_told_to_end_ends_well(
     kafka: Kafka, store_url: str, judge_settings: Any, tmp_path: Path, faults: tuple[str, ...]
 ) -> None:
     topic, letters = kafka.topic(2), kafka.topic()
@@ -45,17 +45,30 @@ def test_a_driver_killed_between_any_two_steps_loses_nothing_and_doubles_nothing
         assert code == -signal.SIGKILL, f"{fault}: ended with {code}\n{log.read_text()[-3000:]}"
         judged = Counter(row["pair_id"] for row in rows_of(store_url, "verdicts"))
         assert not [pair for pair, count in judged.items() if count > 1], fault
-        positions = {row["part"]: row["next_offset"] for row in rows_of(store_url, "ledger")}
-        covered = sum(positions.values())
+        covered = sum(positions_of(store_url).values())
         assert len(judged) + len(rows_of(store_url, "dead_letters")) == covered, f"{fault}: offsets without outcome"
-    assert run_driver(kafka, topic, store_url, judge_settings, log, **changes) == 0, log.read_text()[-3000:]
+    kafka.produce(topic, [message(made)])
+    made += 1
+    last = start_driver(kafka, topic, store_url, judge_settings, log, **changes, until_caught_up=False)
+    given_up = time.monotonic() + 300
+    while sum(positions_of(store_url).values()) < sum(ends(kafka, topic).values()):
+        assert last.is_alive(), log.read_text()[-3000:]
+        assert time.monotonic() < given_up, log.read_text()[-3000:]
+        time.sleep(0.2)
+    last.terminate()  # as Kubernetes asks a pod to go: it finishes, gives the store back and ends well
+    last.join(120)
+    assert last.exitcode == 0, log.read_text()[-3000:]
     assert Counter(row["pair_id"] for row in rows_of(store_url, "verdicts")) == {f"pair-{n}": 1 for n in range(made)}
     assert len(rows_of(store_url, "dead_letters")) == len(faults)
     check_every_offset_has_one_outcome(store_url, ends(kafka, topic), {})
-    assert Counter(run["state"] for run in rows_of(store_url, "runs")) == {"interrupted": len(faults), "done": 1}
+    assert Counter(run["state"] for run in rows_of(store_url, "runs")) == {"interrupted": len(faults), "stopped": 1}
     staged = [path for path in (tmp_path / "store").rglob("staging/**/*") if path.is_file()]
     assert not staged, "what killed drivers had staged is gone"
     assert len(set(sent_letters(kafka, letters))) == len(faults), "every dead letter was sent, some perhaps twice"
+
+
+def positions_of(store_url: str) -> dict[int, int]:
+    return {row["part"]: row["next_offset"] for row in rows_of(store_url, "ledger")}
 
 
 def sent_letters(kafka: Kafka, topic: str) -> Iterator[bytes]:
