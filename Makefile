@@ -1,5 +1,5 @@
 # Two commands: `make demo` shows the product at work, `make test` checks it. Both set up everything they need.
-.PHONY: help environment demo test unit faults s3 chaos audit test-k8s lock clean
+.PHONY: help environment demo test types hostile-lane judge-lane engine-lane other-lane unit faults s3 chaos audit test-k8s lock clean
 
 BIN := .venv/bin
 # Every test run and every Ray worker imports the same files: let Python keep them compiled.
@@ -31,14 +31,33 @@ test:
 	@.ci/environment test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	# Tests of the system wait much for engines and brokers to start; all others run beside them meanwhile.
-	@nice -n 19 $(BIN)/pytest -m "not engine and not system" --durations=10 > .cache/other-tests.log 2>&1 & others=$$!; \
-	$(BIN)/pytest -m "(engine or system) and not faults" --durations=20; system=$$?; \
-	wait $$others; others=$$?; cat .cache/other-tests.log; exit $$((system + others))
+	@$(MAKE) --no-print-directory --jobs=5 --keep-going --output-sync=target types hostile-lane judge-lane engine-lane other-lane
+
+# Tests of the system wait much for engines and brokers to start, so they run in two lanes: those that share one judge, with
+# the dashboard's, and those that start engines of their own. Types and all other tests take what these leave of the machine.
+SYSTEM := (engine or system) and not faults
+JUDGE := tests/pipelines tests/k8s/test_nightly.py tests/serve/test_api.py tests/serve/dashboard
+STARTING := tests/pipelines tests/serve tests/train tests/chaos
+
+judge-lane:
+	@$(BIN)/pytest -m "$(SYSTEM)" $(JUDGE) --durations=20
+
+engine-lane:
+	@$(BIN)/pytest -m "$(SYSTEM)" $(JUDGE:%=--ignore=%) --durations=20
+
+types:
+	@nice -n 19 $(BIN)/mypy
+
+# In one process: the tests of an API's operations are many of one name, of which two processes would run the first alone.
+hostile-lane:
+	@nice -n 19 $(BIN)/pytest -m "not engine and not system" tests/hostile
+
+other-lane:
+	@nice -n 19 $(BIN)/pytest -n 2 --dist loadgroup -m "not engine and not system" --ignore=tests/hostile \
+		$(STARTING:%=--ignore=%) --durations=20
 
 unit: environment
-	$(BIN)/pytest -q -n 2 tests/excam -m "not engine and not postgres and not store and not processes"
+	$(BIN)/pytest -q -n 2 --dist loadfile -p no:schemathesis tests/excam -m "not engine and not postgres and not store and not processes"
 
 faults:
 	@.ci/environment test

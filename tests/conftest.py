@@ -28,7 +28,12 @@ STORES = ("tests/excam/store/", "tests/excam/cli/test_store_commands.py", "tests
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark tests by where they stand: what opens a store, and what is of the folders that start engines."""
+    """Mark tests by where they stand: what opens a store, what is of folders that start engines, what goes together.
+
+    Tests of one file share what they set up, and those of the manifests what they fetch, so one process takes them all.
+    """
+    file = item.nodeid.partition("::")[0]
+    item.add_marker(pytest.mark.xdist_group("manifests" if file.startswith("tests/k8s/") else file))
     if item.nodeid.startswith(STORES):
         item.add_marker(pytest.mark.store)
     if item.nodeid.startswith(SYSTEM):

@@ -36,13 +36,17 @@ WRONG = (
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
-    """Ray on this machine, or the one that other tests already started."""
+    """Ray on this machine, or the one that other tests already started.
+
+    With a dashboard: where there is none, Ray Train looks for it for 12 s at the end of every run.
+    """
     import ray
 
-    from serve.start import start_ray
-
     ours = not ray.is_initialized()
-    start_ray()
+    if ours:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        ray.init("local", num_cpus=2, include_dashboard=True, _node_ip_address="127.0.0.1", **quiet)
     yield
     if ours:
         ray.shutdown()
@@ -130,10 +134,11 @@ def test_a_killed_worker_goes_on_from_the_last_checkpoint_and_ends_as_if_it_had_
 
 
 def _kill_worker() -> int:
+    ours = {process.pid for process in psutil.Process().children(recursive=True)}
     (worker,) = [
         process
         for process in psutil.process_iter(["cmdline"])
-        if " ".join(process.info["cmdline"] or []).startswith("ray::RayTrainWorker")
+        if process.pid in ours and " ".join(process.info["cmdline"] or []).startswith("ray::RayTrainWorker")
     ]
     worker.kill()
     return worker.pid
