@@ -57,7 +57,7 @@ other-lane:
 		$(STARTING:%=--ignore=%) --durations=20
 
 unit: environment
-	$(BIN)/pytest -q -n 2 --dist loadfile -p no:schemathesis tests/excam -m "not engine and not postgres and not store and not processes"
+	$(BIN)/pytest -q -n 2 -p no:schemathesis tests/excam -m "not engine and not postgres and not store and not processes"
 
 faults:
 	@.ci/environment test
