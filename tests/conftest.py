@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,11 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import setuptools  # noqa: F401 - must come before anything imports distutils, or torch's extensions refuse to load
+from hypothesis import settings
 
 # Tests of the metric run beside those of the engine: it must neither yield to them (Ray starts workers at niceness 15)
 # nor wait for its other thread by spinning, which on shared cores takes ten times as long.
 os.environ.setdefault("RAY_worker_niceness", "0")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# A run in the background is born deaf to Ctrl-C, and so would all be that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# How long an example takes says nothing on shared cores.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 START = datetime(2026, 9, 1, tzinfo=UTC)
 COUNTRIES = ("Indonesia", "Japan", "Mexico", "Nigeria", "Germany")
 
