@@ -1,5 +1,5 @@
 # Two commands: `make demo` shows the product at work, `make test` checks it. Both set up everything they need.
-.PHONY: help environment demo test types hostile-lane judge-lane engine-lane train-lane other-lane unit faults s3 chaos audit test-k8s lock clean
+.PHONY: help environment demo test types hostile-lane judge-lane engine-lane other-lane unit faults s3 chaos audit test-k8s lock clean
 
 BIN := .venv/bin
 # Every test run and every Ray worker imports the same files: let Python keep them compiled.
@@ -31,11 +31,10 @@ test:
 	@.ci/environment test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@$(MAKE) --no-print-directory --jobs=6 --keep-going --output-sync=target \
-		types hostile-lane judge-lane engine-lane train-lane other-lane
+	@$(MAKE) --no-print-directory --jobs=5 --keep-going --output-sync=target types hostile-lane judge-lane engine-lane other-lane
 
-# Tests of the system wait much for engines and brokers to start, so they run in lanes: those that share one judge, with the
-# dashboard's, those that start engines of their own, and training. Types and all other tests take what these leave of the machine.
+# Tests of the system wait much for engines and brokers to start, so they run in two lanes: those that share one judge, with
+# the dashboard's, and those that start engines of their own. Types and all other tests take what these leave of the machine.
 SYSTEM := (engine or system) and not faults
 JUDGE := tests/pipelines tests/k8s/test_nightly.py tests/serve/test_api.py tests/serve/dashboard
 STARTING := tests/pipelines tests/serve tests/train tests/chaos
@@ -44,10 +43,7 @@ judge-lane:
 	@$(BIN)/pytest -m "$(SYSTEM)" $(JUDGE) --durations=20
 
 engine-lane:
-	@$(BIN)/pytest -m "$(SYSTEM)" $(JUDGE:%=--ignore=%) --ignore=tests/train --durations=20
-
-train-lane:
-	@nice -n 10 $(BIN)/pytest -m "$(SYSTEM)" tests/train --durations=20
+	@$(BIN)/pytest -m "$(SYSTEM)" $(JUDGE:%=--ignore=%) --durations=20
 
 types:
 	@nice -n 19 $(BIN)/mypy

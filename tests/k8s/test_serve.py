@@ -100,7 +100,9 @@ def running_head(environment: dict[str, str]) -> Iterator[Head]:
         "object-store-memory": 200 * 2**20,
         "temp-dir": folder,
     }
-    given = os.environ | environment | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
+    # On shared cores a node that is slow to answer is not dead.
+    patient = {"RAY_health_check_failure_threshold": "40", "RAY_health_check_timeout_ms": "60000"}
+    given = os.environ | environment | patient | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
     with Path(folder, "head.log").open("w") as log:
         head = subprocess.Popen(
             [*command, *(f"--{name}={value}" for name, value in options.items())],
@@ -114,6 +116,9 @@ def running_head(environment: dict[str, str]) -> Iterator[Head]:
         yield Head(
             f"{here}:{dashboard}", f"{here}:{agent}", f"{here}:{metrics}", http, {"authorization": f"Bearer {token}"}
         )
+    except BaseException as error:
+        error.add_note(f"the head ended with {head.poll()} and said:\n{Path(folder, 'head.log').read_text()[-4000:]}")
+        raise
     finally:
         head.terminate()
         try:
