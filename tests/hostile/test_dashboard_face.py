@@ -52,4 +52,4 @@ schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app, headers=LOCAL
 @schema.parametrize()  # type: ignore[untyped-decorator]
 @settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_one_that_the_description_names(case: Any) -> None:
-    case.call_and_validate(headers=LOCAL, excluded_checks=LEFT_OUT)
+    case.call_and_validate(headers=LOCAL, excluded_checks=LEFT_OUT, timeout=300)

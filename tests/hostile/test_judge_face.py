@@ -48,4 +48,4 @@ schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app)
 @schema.parametrize()  # type: ignore[untyped-decorator]
 @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_one_that_the_description_names(case: Any) -> None:
-    case.call_and_validate(excluded_checks=FRAMEWORKS)
+    case.call_and_validate(excluded_checks=FRAMEWORKS, timeout=300)
