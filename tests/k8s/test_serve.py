@@ -28,6 +28,7 @@ from tests.k8s.overlays import OVERLAYS, manifests, one, pods
 
 PAIR = {"instruction": "What is eaten at Galungan?", "output": "Lawar and satay.", "pair_id": "p1"}
 TOKEN = {"authorization": "Bearer callers-token"}
+WEB = httpx.Client(timeout=180)  # a config put again while the first is being taken is more than a busy head bears
 START_SECONDS = 420  # weights of 135M load in seconds; starting Ray and vLLM on a busy machine takes minutes
 
 
@@ -157,28 +158,28 @@ def test_judge_api_and_dashboard_start_from_the_config_and_ask_for_tokens(tmp_pa
         config["http_options"] |= {"host": "127.0.0.1", "port": head.serve_port}
         serve, apps = f"http://127.0.0.1:{head.serve_port}", f"{head.dashboard}/api/serve/applications/"
         probe = pod["spec"]["containers"][0]["livenessProbe"]["httpGet"]["path"]
-        eventually(lambda: httpx.get(head.agent + probe).status_code == 200, "the probe finds no living node")
+        eventually(lambda: WEB.get(head.agent + probe).status_code == 200, "the probe finds no living node")
 
-        assert httpx.put(apps, json=config).status_code == 401
-        eventually(lambda: httpx.put(apps, json=config, headers=head.ray_token).status_code == 200, "not accepted")
+        assert WEB.put(apps, json=config).status_code == 401
+        eventually(lambda: WEB.put(apps, json=config, headers=head.ray_token).status_code == 200, "not accepted")
 
         def running() -> bool:
-            found = httpx.get(apps, headers=head.ray_token, timeout=30).json()["applications"]
+            found = WEB.get(apps, headers=head.ray_token).json()["applications"]
             states = {name: (app["status"], app["message"]) for name, app in found.items()}
             assert "DEPLOY_FAILED" not in {state for state, _ in states.values()}, states
             return {state for state, _ in states.values()} == {"RUNNING"} and len(states) == 2
 
         eventually(running, "the applications do not run")
-        assert httpx.post(f"{serve}/v1/judge", json=PAIR).status_code == 401
-        answer = httpx.post(f"{serve}/v1/judge", json=PAIR, headers=TOKEN, timeout=120).json()
+        assert WEB.post(f"{serve}/v1/judge", json=PAIR).status_code == 401
+        answer = WEB.post(f"{serve}/v1/judge", json=PAIR, headers=TOKEN).json()
         assert answer["outcomes"][0]["outcome"] == "verdict"
         assert answer["judge_version"] == prepare(JudgeSettings.load(small)).card.judge_version
-        assert httpx.get(f"{serve}/-/healthz").status_code == 200  # what a worker's readiness probe asks
-        assert httpx.get(f"{serve}/dashboard/-/health").json() == {"status": "ok"}
-        assert httpx.get(f"{serve}/dashboard/api/alerts").status_code == 401
+        assert WEB.get(f"{serve}/-/healthz").status_code == 200  # what a worker's readiness probe asks
+        assert WEB.get(f"{serve}/dashboard/-/health").json() == {"status": "ok"}
+        assert WEB.get(f"{serve}/dashboard/api/alerts").status_code == 401
 
         def exported() -> bool:
-            text = httpx.get(f"{head.metrics}/metrics").text
+            text = WEB.get(f"{head.metrics}/metrics").text
             wanted = ("ray_excam_judged_pairs_total{", "ray_serve_deployment_replica_healthy{")
             return all(name in text for name in wanted)
 
