@@ -28,7 +28,7 @@ from tests.k8s.overlays import OVERLAYS, manifests, one, pods
 
 PAIR = {"instruction": "What is eaten at Galungan?", "output": "Lawar and satay.", "pair_id": "p1"}
 TOKEN = {"authorization": "Bearer callers-token"}
-WEB = httpx.Client(timeout=180)  # a config put again while the first is being taken is more than a busy head bears
+WEB = httpx.Client(timeout=180)  # on shared cores a head takes long over a config; it must not be put again meanwhile
 START_SECONDS = 420  # weights of 135M load in seconds; starting Ray and vLLM on a busy machine takes minutes
 
 
