@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # its stubs are incomplete
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: ignore[attr-defined]  # its stubs are incomplete
 
 from excam.models.cache import cache_root
 
@@ -119,9 +119,34 @@ class Kafka:
         """A new topic with a name of its own, replicated to every broker."""
         name = name or f"logs-{secrets.token_hex(4)}"
         new = NewTopic(name, partitions, len(self.brokers), config=dict(config or {}))
-        admin = self.admin()
+        admin = self.admin()  # held until the answer is there: without it the question is dropped
         admin.create_topics([new])[name].result(30)
+        self._wait_for_partitions(name, partitions)
         return name
+
+    def grow(self, topic: str, partitions: int) -> None:
+        """Give a topic more partitions."""
+        admin = self.admin()
+        admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(30)
+        self._wait_for_partitions(topic, partitions)
+
+    def delete(self, topic: str) -> None:
+        """Delete a topic."""
+        admin = self.admin()
+        admin.delete_topics([topic])[topic].result(30)
+        self._wait_for_partitions(topic, 0)
+
+    def _wait_for_partitions(self, topic: str, count: int) -> None:
+        """Until every broker knows what the controller has decided: the controller's answer comes before that."""
+        for broker in self.brokers:
+            admin = AdminClient(self.config | {"bootstrap.servers": f"127.0.0.1:{broker.port}"})
+            deadline = time.monotonic() + START_SECONDS
+            while True:
+                found = admin.list_topics(timeout=START_SECONDS).topics.get(topic)
+                if (len(found.partitions) if found else 0) == count:
+                    break
+                assert time.monotonic() < deadline, f"{topic} has {found} and not {count} partitions"
+                time.sleep(0.05)
 
     def produce(
         self,
@@ -134,14 +159,21 @@ class Kafka:
         """Write values, each to the partition named for its number; keyword arguments set librdkafka's options."""
         options = {name.replace("_", "."): value for name, value in config.items()}
         producer = Producer(self.config | {"message.max.bytes": 10_000_000, "linger.ms": 5} | options)
+        lost: list[KafkaError] = []
         for number, value in enumerate(values):
             while True:
                 try:
-                    producer.produce(topic, value, partition=partition(number))
+                    producer.produce(
+                        topic,
+                        value,
+                        partition=partition(number),
+                        on_delivery=lambda error, _: lost.append(error) if error else None,
+                    )
                     break
                 except BufferError:
                     producer.poll(0.05)
         assert producer.flush(30) == 0
+        assert not lost, lost
 
     def compacted_topic(self, first: bytes, last: bytes, gap: int) -> str:
         """A topic that the broker has really compacted: ``first``, then so many offsets that are gone, then ``last``.

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 
 from excam.cli import cli
 from excam.mapping import RecordMapping
@@ -148,7 +147,7 @@ def test_lost_offsets_are_recorded_and_new_partitions_are_picked_up_while_it_run
 
         def settled(self, done: BatchDone) -> None:
             if not self.messages:
-                admin.create_partitions([NewPartitions(topic, 3)])[topic].result(10)
+                kafka.grow(topic, 3)
                 kafka.produce(topic, [message(number) for number in (20, 21, 22)], partition=lambda number: number)
             self.lost += done.lost
             self.messages += done.messages

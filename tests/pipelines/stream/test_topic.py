@@ -58,8 +58,7 @@ def test_a_topic_made_again_is_another_source_and_a_missing_one_is_the_users_mis
     name = kafka.topic()
     with topic_of(kafka, name) as topic:
         first = topic.source
-    admin = kafka.admin()
-    admin.delete_topics([name])[name].result(10)
+    kafka.delete(name)
     with pytest.raises(UserError, match="there is no topic"):
         topic_of(kafka, name)
     kafka.topic(name=name)
