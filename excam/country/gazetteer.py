@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from excam.country.inflect import Tail, forms, inflection, open_tail, unspaced
-from excam.country.sources import SPOKEN, City, cities, cldr, listed, unaccented
+from excam.country.sources import LARGE, SPOKEN, City, cities, cldr, listed, unaccented
 from excam.country.text import blanked
 
 
@@ -50,7 +50,7 @@ _LISTED_ONCE = re.compile(r"[가-힣\u0e00-\u0eff\u3040-\u9fff]")  # of other sc
 _CASED = re.compile(r"[a-zß-ɏа-яѐ-ӿά-ώա-և]", re.IGNORECASE)
 _LATIN = re.compile(r"[a-zß-ɏə]", re.IGNORECASE)
 _SHORTEST, _LOWER_TOO = 5, 7  # letters from which a foreign name is taken at all, and also in lower case
-_CITY, _CITY_IN_SCRIPT, _CITY_LOWER_TOO = 400_000, 1_000_000, 3_000_000
+_CITY_IN_SCRIPT, _CITY_LOWER_TOO = 1_000_000, 3_000_000
 # In which script, besides Latin, the cities of a country are looked for; capitals are looked for in nearly every one.
 _ARABIC = r"[\u0600-\u06ff ]+"
 _OWN_SCRIPT = {
@@ -89,7 +89,7 @@ class Gazetteer:
         self._add_demonyms()
         self._ignored = {form.lower() for _, form, _ in listed("ignored.txt")}
         self._add_cldr()
-        for city in cities(_CITY):
+        for city in cities(LARGE):
             self._add_city(city)
 
     def _add(self, form: str, code: str, kind: Kind, care: Care, language: str = "", tail: Tail | None = None) -> None:

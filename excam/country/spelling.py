@@ -9,6 +9,7 @@ from excam.country.sources import alpha3, cities, cldr, every_language, listed, 
 
 _LOCALE = re.compile(r"[a-z]{2,3}[-_](?:[A-Za-z]{4}[-_])?([A-Za-z]{2})(?:[-_.@].*)?")
 _BRACKETS = re.compile(r"\s*[(\[].*?[)\]]\s*")
+_BETWEEN_WORDS = re.compile(r"[\s_.,'’`&/-]+")
 _LONGEST = 100
 
 
@@ -28,10 +29,14 @@ def _common() -> dict[str, str]:
 @cache
 def _rare() -> dict[str, str]:
     """The same for every language of CLDR and for large cities; a second to read, so only when the common ones fail."""
-    codes: dict[str, str] = {}
+    names: dict[str, str] = {}
     for _, code, name in cldr(every_language()):
+        names.setdefault(name, code)
+    codes: dict[str, str] = {}
+    for name, code in names.items():
         codes.setdefault(_folded(name), code)
-        codes.setdefault(_folded(unaccented(name)), code)
+        if (typed := unaccented(name)) != name:
+            codes.setdefault(_folded(typed), code)
     for city in cities(1_000_000):
         codes.setdefault(_folded(city.name), city.code)
     return codes
@@ -43,7 +48,9 @@ def _english() -> dict[str, str]:
 
 
 def _folded(name: str) -> str:
-    words = re.sub(r"[\s_.,'’`&/-]+", " ", name.casefold().replace("&", " and ")).split()
+    if name.isalpha():
+        return name.casefold()
+    words = _BETWEEN_WORDS.sub(" ", name.casefold().replace("&", " and ")).split()
     return " ".join(words[1:] if len(words) > 1 and words[0] == "the" else words)
 
 
