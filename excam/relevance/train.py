@@ -91,18 +91,23 @@ def fit(learnt: Sequence[Example], note: dict[str, Any] | None = None) -> Gate:
     scaled = (columns @ diags_array(trust.astype(np.float32))).tocsr()
     regression = LogisticRegression(C=REGULARISATION, solver="liblinear", tol=1e-3)
     regression.fit(scaled, cultural, sample_weight=example_weights(learnt))
-    weights = np.zeros(BUCKETS)
-    weights[kept] = regression.coef_[0] * trust
-    return quantised(weights, float(regression.intercept_[0]), note or {})
+    small, scale = quantised(regression.coef_[0] * trust)
+    weights = np.zeros(BUCKETS, np.int8)
+    weights[kept] = small
+    return Gate(weights, scale, float(regression.intercept_[0]), threshold=0.0, note=note or {}, version="")
 
 
-def quantised(weights: Floats, bias: float, note: dict[str, Any]) -> Gate:
-    """One byte a weight, and only the strongest: the others become zero, so that unknown words meet no noise."""
-    least = np.partition(np.abs(weights), -KEPT_WEIGHTS)[-KEPT_WEIGHTS]
-    strong = np.where(np.abs(weights) >= max(least, 1e-12), weights, 0.0)
+def quantised(weights: Floats) -> tuple[npt.NDArray[np.int8], float]:
+    """One byte a weight, and only the strongest: the others become zero, so that unknown words meet no noise.
+
+    Takes the weights of the features that were learnt; of all buckets these are few, and sorting four million takes
+    longer than learning does.
+    """
+    sizes = np.abs(weights)
+    least = np.partition(sizes, -KEPT_WEIGHTS)[-KEPT_WEIGHTS] if len(sizes) >= KEPT_WEIGHTS else 0.0
+    strong = np.where(sizes >= max(least, 1e-12), weights, 0.0)
     scale = float(np.quantile(np.abs(strong[strong != 0]), 0.999)) / 127
-    small = np.clip(np.round(strong / scale), -127, 127).astype(np.int8)
-    return Gate(small, scale, bias, threshold=0.0, note=note, version="")
+    return np.clip(np.round(strong / scale), -127, 127).astype(np.int8), scale
 
 
 def unseen_scores(learnt: Sequence[Example]) -> Floats:
