@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, fields
 from typing import Protocol
-
-import ray
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from pipelines.files import BrokenFile
 
@@ -39,28 +35,6 @@ class Planned:
     rows: int
 
 
-class TallyKeeper:
-    """Adds up what the stages report; lives in an actor of its own, so that the driver can look at any time."""
-
-    def __init__(self) -> None:
-        self._total = Tally()
-        self._begun: float | None = None
-
-    def begin(self) -> None:
-        """The first pair is about to be judged: everything before it was start-up."""
-        self._begun = self._begun or time.monotonic()
-
-    def seconds(self) -> float:
-        """How long judging has been going on."""
-        return time.monotonic() - self._begun if self._begun else 0.0
-
-    def add(self, tally: Tally) -> None:
-        self._total += tally
-
-    def total(self) -> Tally:
-        return self._total
-
-
 class Watcher(Protocol):
     """Told what a run is doing, so that a display can show it."""
 
@@ -74,7 +48,7 @@ class Watcher(Protocol):
         """The judge is starting."""
 
     def judging(self, tally: Tally) -> None:
-        """Pairs are being judged; called twice a second and once at the end."""
+        """Pairs are being judged; called at the start and for every unit that is done."""
 
 
 class Silence:
@@ -91,9 +65,3 @@ class Silence:
 
     def judging(self, tally: Tally) -> None:
         return None
-
-
-def start_tally() -> ray.actor.ActorHandle:
-    """A keeper on the driver's own node: whichever other node dies, the count lives as long as the run does."""
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    return ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy=here)(TallyKeeper).remote()

@@ -8,10 +8,9 @@ nothing refers to, a crash after it finds the units in the ledger.
 from __future__ import annotations
 
 import math
-import threading
+import pickle
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -40,14 +39,18 @@ def run_sections(
     Returns what was done and the seconds from the first pair judged to the last commit.
     """
     writer = _Committer(store, lease, plan)
-    with _watching(plan, watcher):
-        try:
-            for start in range(0, len(sections), WAVE_SECTIONS):
-                for unit in _judged_units(plan, sections[start : start + WAVE_SECTIONS]):
-                    writer.add(unit)
-        finally:
-            writer.flush()
-    return tuple(ray.get([plan.tally.total.remote(), plan.tally.seconds.remote()]))
+    tally, begun = Tally(), math.inf
+    watcher.judging(tally)
+    try:
+        for start in range(0, len(sections), WAVE_SECTIONS):
+            for unit in _judged_units(plan, sections[start : start + WAVE_SECTIONS]):
+                writer.add(unit)
+                tally += pickle.loads(unit["counted"])
+                begun = min(begun, unit["begun"])
+                watcher.judging(tally)
+    finally:
+        writer.flush()
+    return tally, max(0.0, time.time() - begun)
 
 
 def workers_for(in_flight: int) -> int:
@@ -124,22 +127,3 @@ class _Committer:
         for path in staged:
             filesystem, name = open_filesystem(path)
             filesystem.delete_file(name)
-
-
-@contextmanager
-def _watching(plan: RunPlan, watcher: Watcher) -> Iterator[None]:
-    """Show the tally twice a second from a thread of its own, since the driver waits for units most of the time."""
-    over = threading.Event()
-
-    def look() -> None:
-        while not over.wait(0.5):
-            watcher.judging(ray.get(plan.tally.total.remote()))
-
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-        watcher.judging(ray.get(plan.tally.total.remote()))

@@ -11,7 +11,7 @@ from excam.alerts.beside import alerts_beside
 from excam.judge_card import JudgeCard
 from excam.mapping import RecordMapping
 from excam.store import Lease, Store
-from pipelines.progress import Tally, Watcher, start_tally
+from pipelines.progress import Tally, Watcher
 from pipelines.quiet import start_ray_quietly
 from pipelines.run import run_sections
 from pipelines.stages import RunPlan
@@ -63,7 +63,6 @@ class Session:
             mapping=mapping,
             gate=gate,
             judge=handle,
-            tally=start_tally(),
             in_flight=self.settings.replicas.max * self.settings.replicas.max_ongoing_requests,
         )
 

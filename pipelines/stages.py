@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,7 +41,6 @@ class RunPlan:
     mapping: RecordMapping
     gate: bool
     judge: Any
-    tally: Any
     in_flight: int
     registry: str | None = None  # describes the messages among replayed dead letters
 
@@ -50,7 +50,7 @@ def section_row(section: Section) -> dict[str, bytes]:
     return {"section": pickle.dumps(section)}
 
 
-def _unit_row(**columns: str | int | bytes) -> Batch:
+def _unit_row(**columns: str | int | float | bytes) -> Batch:
     return {name: np.array([value], dtype=object) for name, value in columns.items()}
 
 
@@ -105,16 +105,15 @@ class JudgeAndStage:
 
     async def __call__(self, batch: Batch) -> Batch:
         rows = unpack(batch["outcomes"][0])
-        staged, _ = await self.judge_and_stage(rows, int(batch["skipped"][0]))
+        begun = time.time()
+        staged, counted = await self.judge_and_stage(rows, int(batch["skipped"][0]))
         kept = {name: batch[name] for name in ("source", "fingerprint", "part", "total", "skipped")}
-        return kept | _unit_row(outcomes=len(rows), staged=staged)
+        return kept | _unit_row(outcomes=len(rows), staged=staged, begun=begun, counted=pickle.dumps(counted))
 
     async def judge_and_stage(self, rows: list[dict[str, Any]], skipped: int) -> tuple[str, Tally]:
         """Settle the rows in place and write them; where the file is (nowhere for no rows) and what was counted."""
-        self._plan.tally.begin.remote()
         await self._caller.judge_rows(rows)
         counted = tally_of(rows, skipped, self._caller.retries)
-        self._plan.tally.add.remote(counted)
         self._caller.retries = 0
         for row in rows:
             if row["kind"] == Kind.VERDICT.value:

@@ -17,7 +17,7 @@ import psutil
 
 from tests.kafka import Kafka, wait_until_ready
 
-STAGES = ("ray::Screener", "ray::StreamJudge", "ray::ReadKafka", "ray::TallyKeeper")
+STAGES = ("ray::Screener", "ray::StreamJudge", "ray::ReadKafka")
 REPLICA = "ray::ServeReplica:excam-judge"
 AWAY_SECONDS = 4.0
 

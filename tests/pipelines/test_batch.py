@@ -245,7 +245,7 @@ def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on_at_once(
 def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
     write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, victim: str
 ) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(256)])
+    log = write_log("log.parquet", [pair_record(number) for number in range(512)])
     killed: list[int] = []
 
     class Killer(Silence):
@@ -255,7 +255,8 @@ def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
 
     scored = score_logs([str(log)], store_url, judge_settings, NO_GATE, Killer())
     assert killed
-    assert Counter(row["pair_id"] for row in verdicts(store_url)) == {f"pair-{number}": 1 for number in range(256)}
+    assert scored.tally.retries, "it died while pairs were with it"
+    assert Counter(row["pair_id"] for row in verdicts(store_url)) == {f"pair-{number}": 1 for number in range(512)}
     assert scored.tally.dead_letters == 0
 
 
