@@ -13,7 +13,6 @@ import argparse
 import multiprocessing
 import os
 import shutil
-import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -30,6 +29,7 @@ from bench.synthetic import fill
 from excam.judge_card import JudgeCard
 from excam.outcome import outcome_table
 from excam.store import Store
+from tests.ports import free_port
 
 CARD = JudgeCard(base="bench", base_sha256="0" * 64, prompt_sha256="0" * 64, decoding={})
 CALLS = (
@@ -93,9 +93,7 @@ def serve_dashboard(url: str, port: int) -> None:
 
 @contextmanager
 def dashboard(spawn: SpawnContext, url: str) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = spawn.Process(target=serve_dashboard, args=(url, port), daemon=True)
     server.start()
     address = f"http://127.0.0.1:{port}"

@@ -11,7 +11,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -25,15 +24,10 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: ignore[attr-defined]  # its stubs are incomplete
 
 from excam.models.cache import cache_root
+from tests.ports import free_ports
 
 POM = Path(__file__).with_name("kafka_server") / "pom.xml"
 START_SECONDS = 60.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def kafka_jars() -> Path:
@@ -229,13 +223,15 @@ def running_kafka(
 ) -> Iterator[Kafka]:
     """Format and start a cluster in a temporary folder, and leave nothing behind."""
     home = Path(tempfile.mkdtemp(prefix="excam-kafka-"))
-    cluster_id = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
-    controllers = [free_port() for _ in range(brokers)]
+    # The first byte is zero, for an id that began with a dash would be taken for an option.
+    cluster_id = base64.urlsafe_b64encode(b"\0" + secrets.token_bytes(15)).decode().rstrip("=")
+    free = free_ports(2 * brokers)
+    controllers, ports = free[:brokers], free[brokers:]
     voters = ",".join(f"{number + 1}@127.0.0.1:{port}" for number, port in enumerate(controllers))
     nodes = []
     try:
         for index in range(brokers):
-            node = Broker(index + 1, free_port(), home / f"broker-{index + 1}")
+            node = Broker(index + 1, ports[index], home / f"broker-{index + 1}")
             node.folder.mkdir()
             settings = _settings(node, controllers[index], voters, brokers, listener) | dict(extra or {})
             lines = "".join(f"{name}={value}\n" for name, value in settings.items())
@@ -246,12 +242,15 @@ def running_kafka(
             subprocess.Popen(
                 [*tool, "format", "-t", cluster_id, "-c", "server.properties", *format_arguments],
                 cwd=node.folder,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
             )
             for node in nodes
         ]
-        assert all(process.wait() == 0 for process in formats), "the storage of a broker could not be formatted"
+        for process in formats:
+            said, _ = process.communicate()
+            assert process.returncode == 0, f"the storage of a broker could not be formatted: {said}"
         for node in nodes:
             node.start()
         kafka = Kafka(nodes, dict(client or {}))

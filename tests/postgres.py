@@ -7,7 +7,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.ports import free_port
 
 USER = "excam"
 
@@ -64,7 +65,7 @@ def running_postgres() -> Iterator[Postgres]:
     options = ["--auth=scram-sha-256", f"--username={USER}", f"--pwfile={folder / 'password'}", "--encoding=UTF8"]
     initialise: list[str | Path] = [binaries / "initdb", "-D", data, "--no-sync", "--locale=C.UTF-8", *options]
     subprocess.run(initialise, check=True, stdout=subprocess.DEVNULL, cwd="/", **owner)
-    port = _free_port()
+    port = free_port()
     settings = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
     settings |= dict.fromkeys(("fsync", "full_page_writes", "synchronous_commit"), "off")  # nothing here is kept
     arguments = [f"-c{name}={value}" for name, value in settings.items()]
@@ -87,14 +88,8 @@ def _binaries() -> Path:
     return folders[-1].parent
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _wait_until_ready(binaries: Path, port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     ask: list[str | Path] = [binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
     while subprocess.run(ask, check=False).returncode != 0:
         if server.poll() is not None or time.monotonic() > deadline:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from excam.models.cache import cache_root
+from tests.ports import free_port
 
 MODULE = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 START_SECONDS = 60.0
@@ -55,9 +56,7 @@ def running_s3() -> Iterator[Bucket]:
         root = Path(place) / "root"
         root.mkdir()
         keys = {"ROOT_ACCESS_KEY": "excam", "ROOT_SECRET_KEY": secrets.token_hex(16)}
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
+        port = free_port()
         with (Path(place) / "log").open("wb") as log:
             server = subprocess.Popen(
                 [gateway(), "--quiet", "--port", f"127.0.0.1:{port}", "posix", root],

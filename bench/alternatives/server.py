@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -11,6 +10,8 @@ import time
 import urllib.error
 import urllib.request
 from typing import Any
+
+from tests.ports import free_port
 
 MODEL = "judge"
 BASE = "smollm2-135m"
@@ -28,9 +29,7 @@ class Server:
     """A server and the thread that starts it again; ``stop`` ends both."""
 
     def __init__(self, judge: Any) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = int(free.getsockname()[1])
+        self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}/v1"
         self._judge = judge
         self._over = threading.Event()

@@ -6,7 +6,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from excam.fault import UserError
 from serve.identity import prepare
 from serve.settings import JudgeSettings
 from tests.k8s.overlays import OVERLAYS, manifests, one, pods
+from tests.ports import free_ports
 
 PAIR = {"instruction": "What is eaten at Galungan?", "output": "Lawar and satay.", "pair_id": "p1"}
 TOKEN = {"authorization": "Bearer callers-token"}
@@ -70,17 +70,6 @@ class Head:
     metrics: str
     serve_port: int
     ray_token: dict[str, str]
-
-
-def free_ports(count: int) -> list[int]:
-    probes = [socket.socket() for _ in range(count)]
-    try:
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in probes]
-    finally:
-        for probe in probes:
-            probe.close()
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from serve.dashboard.access import Access
 from serve.dashboard.app import build_dashboard
+from tests.ports import free_port
 
 SHOTS = Path(__file__).parents[3] / "docs" / "dashboard"
 LARGEST = 150_000
@@ -29,9 +29,7 @@ LARGEST = 150_000
 @contextmanager
 def served(url: str) -> Iterator[str]:
     """A dashboard on a port of its own; its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     config = uvicorn.Config(build_dashboard(url, Access({})), host="127.0.0.1", port=port, log_level="warning")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

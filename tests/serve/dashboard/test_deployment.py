@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import yaml
 
 from excam.fault import UserError
 from serve.dashboard.deployment import build
+from tests.ports import free_port
 
 TOKEN = "let-me-in"
 
@@ -28,9 +28,7 @@ def address(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folder = tmp_path_factory.mktemp("serve")
     people = folder / "people.yaml"
     people.write_text(f"- {{name: Ana, role: read, sha256: {hashlib.sha256(TOKEN.encode()).hexdigest()}}}\n")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     application = {
         "name": "dashboard",
         "route_prefix": "/dashboard",
