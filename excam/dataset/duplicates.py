@@ -10,6 +10,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -56,6 +57,7 @@ def kin(item: Item) -> str | None:
     return f"{examiners}: {item.topic}" if examiners else None
 
 
+@lru_cache(maxsize=1024)  # texts that look alike are compared with many, one after the other
 def shingles(text: str) -> frozenset[str]:
     """The overlapping character five-grams of a text: they work in every script."""
     return frozenset(text[start : start + SHINGLE] for start in range(max(1, len(text) - SHINGLE + 1)))

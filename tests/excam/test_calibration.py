@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import ValidationError
@@ -40,6 +40,7 @@ def judge(pairs: int = 4000, temperature: float = 0.4, shift: float = 1.0, seed:
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.integers(1, 9)), min_size=1, max_size=40),
 )
+@settings(max_examples=50)
 def test_pooling_gives_the_rising_sequence_scikit_learn_gives(drawn: list[tuple[float, int]]) -> None:
     values, weights = zip(*drawn, strict=True)
     fitted, starts = pool_adjacent_violators(values, weights)
@@ -66,6 +67,7 @@ def test_a_temperature_of_one_changes_nothing() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=60))
+@settings(max_examples=50)
 def test_isotonic_knots_always_make_a_map_that_keeps_order_and_stays_a_probability(
     drawn: list[tuple[float, bool]],
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from excam.fault import UserError
@@ -121,6 +121,7 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["messages", "attributes", "prompt", "output", "ts", "id"]), json_values))
+@settings(max_examples=60)
 def test_no_record_makes_the_reader_raise(record: dict[str, Any]) -> None:
     assert isinstance(RecordMapping().read(record), LoggedPair | BadField)
 

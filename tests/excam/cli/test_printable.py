@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from excam.cli.marked import Mark, marked
@@ -30,6 +30,7 @@ def test_what_could_steer_a_terminal_or_hide_is_written_out(logged: str, shown: 
 
 
 @given(st.text(st.characters(exclude_categories=[])))
+@settings(max_examples=60)
 def test_nothing_that_controls_is_left_in_any_text(text: str) -> None:
     shown = printable(text, lines=True)
     assert {unicodedata.category(character) for character in shown} & {"Cc", "Cs", "Zl", "Zp"} <= (
@@ -60,6 +61,7 @@ def test_overlapping_and_touching_marks_are_all_shown() -> None:
 
 
 @given(st.text(), st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40))))
+@settings(max_examples=60)
 def test_marks_outside_the_text_are_left_out_and_no_mark_loses_text(text: str, places: list[tuple[int, int]]) -> None:
     marks = [Mark(number, start, end, "major") for number, (start, end) in enumerate(places)]
     shown = marked(text, marks).plain

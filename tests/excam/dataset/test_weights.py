@@ -9,14 +9,14 @@ from excam.dataset.weights import HEAVIEST, ORDINARY_SHARE, even, sample_weights
 COUNTS = st.dictionaries(st.tuples(st.sampled_from("abcdefg"), st.booleans()), st.integers(1, 50_000), min_size=1)
 
 
-@settings(deadline=None)
+@settings(max_examples=50)
 @given(COUNTS)
 def test_weights_average_one(counts: dict[tuple[str, bool], int]) -> None:
     weights = sample_weights(counts)
     assert sum(weights[key] * counts[key] for key in counts) / sum(counts.values()) == pytest.approx(1)
 
 
-@settings(deadline=None)
+@settings(max_examples=50)
 @given(COUNTS)
 def test_a_smaller_source_never_weighs_less_per_sample(counts: dict[tuple[str, bool], int]) -> None:
     weights = sample_weights(counts)

@@ -25,7 +25,7 @@ def test_every_change_is_verbatim_in_the_new_text(before: str, now: str) -> None
 
 
 @given(WORDS, st.data())
-@settings(deadline=None)
+@settings(max_examples=50)
 def test_one_exchanged_word_is_one_change(text: list[str], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(text) - 1))
     now = [*text[:place], "marzipan", *text[place + 1 :]]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics import balanced_accuracy_score
@@ -18,6 +18,7 @@ LEVELS = st.lists(
 
 
 @given(DECISIONS)
+@settings(max_examples=50)
 def test_scaled_accuracy_is_twice_the_balanced_accuracy_less_one(decisions: list[tuple[bool, bool]]) -> None:
     truth, said = (np.array(column) for column in zip(*decisions, strict=True))
     found = float(scaled_accuracy(class_counts(truth, truth == said).sum(0)))
@@ -39,6 +40,7 @@ def test_by_hand_three_of_four_errors_found_and_one_of_two_let_be() -> None:
 
 
 @given(LEVELS)
+@settings(max_examples=50)
 def test_kendall_is_scipys_tau_b_with_any_ties(rows: list[tuple[float, float, int]]) -> None:
     gold, score, _ = zip(*rows, strict=True)
     expected = float(kendalltau(gold, score, variant="b").statistic)
@@ -46,6 +48,7 @@ def test_kendall_is_scipys_tau_b_with_any_ties(rows: list[tuple[float, float, in
 
 
 @given(LEVELS)
+@settings(max_examples=50)
 def test_a_weight_counts_a_sample_that_many_times(rows: list[tuple[float, float, int]]) -> None:
     gold, score, times = (np.array(column) for column in zip(*rows, strict=True))
     repeated = kendall(np.repeat(gold, times), np.repeat(score, times))

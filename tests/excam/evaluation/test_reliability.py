@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
@@ -31,6 +31,7 @@ def test_the_table_is_scikit_learns_calibration_curve() -> None:
 
 
 @given(CLAIMS)
+@settings(max_examples=50)
 def test_every_claim_falls_into_one_bin_and_the_error_lies_between_0_and_1(rows: list[tuple[float, bool]]) -> None:
     claimed, happened = zip(*rows, strict=True)
     table = reliability(claimed, happened)

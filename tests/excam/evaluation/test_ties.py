@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from excam.evaluation.ties import pairs_of, right_pairs, tie_calibrated
@@ -25,6 +25,7 @@ def _accuracy(gold: list[float], score: list[float], epsilon: float) -> float:
 
 
 @given(SAMPLES)
+@settings(max_examples=50)
 def test_no_epsilon_is_better_than_the_one_found(rows: list[tuple[float, int]]) -> None:
     gold, score = [row[0] for row in rows], [row[1] / 4 for row in rows]
     found = tie_calibrated(gold, score)

@@ -65,10 +65,15 @@ def test_of_processes_that_start_together_one_builds(cache: Path) -> None:
 
 def test_who_has_to_wait_is_told(cache: Path) -> None:
     said: list[str] = []
-    with _build(cache, 0.5) as holder:
+    with _build(cache, 60) as holder:
+
+        def told(step: str, done: int, total: int) -> None:
+            said.append(step)
+            holder.kill()
+
         assert holder.stdout is not None
         holder.stdout.readline()
-        with only_one(cache, "m", lambda step, done, total: said.append(step)):
+        with only_one(cache, "m", told):
             pass
     assert said == ["waiting for another process that works on m"]
 

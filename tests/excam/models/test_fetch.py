@@ -135,9 +135,9 @@ def test_a_folder_without_the_file_says_what_it_should_hold(pin: Pin, cache: Pat
         obtain(pin(DATA), cache, "folder", tmp_path, quiet)
 
 
-def test_a_cached_file_that_went_bad_is_fetched_again(index: Mirror, pin: Pin, cache: Path) -> None:
+def test_a_cached_file_that_went_bad_is_fetched_again(hub: Mirror, pin: Pin, cache: Path) -> None:
     model = pin(DATA)
-    index.publish_parts(model, DATA)
+    hub.publish_on_hub("someone/tiny-gguf", "tiny.gguf", DATA)
     kept = cache / "gguf" / "tiny.gguf"
     kept.parent.mkdir(parents=True)
     kept.write_bytes(DATA[:-1] + b"!")
