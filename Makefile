@@ -1,5 +1,5 @@
 # Two commands: `make demo` shows the product at work, `make test` checks it. Both set up everything they need.
-.PHONY: help environment demo test types hostile-lane judge-lane engine-lane other-lane unit faults s3 chaos audit test-k8s lock clean
+.PHONY: help environment demo test types hostile-lane judge-lane engine-lane other-lane unit unit-figures unit-texts faults s3 chaos audit test-k8s lock clean
 
 BIN := .venv/bin
 # Every test run and every Ray worker imports the same files: let Python keep them compiled.
@@ -56,8 +56,19 @@ other-lane:
 	@nice -n 19 $(BIN)/pytest -n 2 --dist loadgroup -m "not engine and not system" --ignore=tests/hostile \
 		$(STARTING:%=--ignore=%) --durations=20
 
+# Two processes that each load what their half needs: scipy and scikit-learn as references here, names of countries there.
+UNIT := $(BIN)/pytest -q -p no:schemathesis -p no:anyio -m "not engine and not postgres and not store and not processes" \
+	--ignore=tests/excam/store
+FIGURES := $(addprefix tests/excam/,evaluation relevance models cli/test_evaluate.py test_stats.py test_calibration.py)
+
 unit: environment
-	$(BIN)/pytest -q -n 2 -p no:schemathesis tests/excam -m "not engine and not postgres and not store and not processes"
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target unit-figures unit-texts
+
+unit-figures:
+	@$(UNIT) $(FIGURES)
+
+unit-texts:
+	@$(UNIT) tests/excam $(FIGURES:%=--ignore=%)
 
 faults:
 	@.ci/environment test
