@@ -1,4 +1,5 @@
-"""An engine of known fixed speed in the judge's place, for ``bench.growth`` alone: it says nothing of any judge.
+"""An engine of known fixed speed in the judge's place, for ``bench.growth`` and tests of a slow one; not a judge.
+
 
 With a real engine a million pairs take days, and its own noise hides what the pipeline and the store add to each pair.
 This one answers every pair alike after a fixed time, through the same Serve handle.
@@ -39,6 +40,20 @@ class StandIn:
         return Judgement.of(ErrorReport(errors=(error,)), 0.9, 0.5)
 
 
+def deploy(name: str, speed: float) -> Any:
+    """Run the stand-in as a Serve application of this name; its handle."""
+    from ray import serve
+
+    deployment = serve.deployment(
+        name="Judge",
+        num_replicas=1,
+        max_ongoing_requests=64,
+        graceful_shutdown_timeout_s=0,
+        ray_actor_options={"num_cpus": 0.25},
+    )(StandIn)
+    return serve.run(deployment.bind(speed), name=name, route_prefix=None)
+
+
 def take_the_judges_place(settings: Any, speed: float) -> None:
     """Run the stand-in under the name that the judge of these settings would have, so that the pipeline finds it."""
     from ray import serve
@@ -48,7 +63,4 @@ def take_the_judges_place(settings: Any, speed: float) -> None:
 
     start_ray()
     serve.start(proxy_location="Disabled")
-    deployment = serve.deployment(
-        name="Judge", num_replicas=1, max_ongoing_requests=64, ray_actor_options={"num_cpus": 0.25}
-    )(StandIn)
-    serve.run(deployment.bind(speed), name=f"{APPLICATION}-{prepare(settings).card.judge_version}", route_prefix=None)
+    deploy(f"{APPLICATION}-{prepare(settings).card.judge_version}", speed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,11 +10,10 @@ from typing import Any
 
 import psutil
 import pytest
-import ray
+from ray import serve
 
-from excam.judgement import Judgement
+from bench.standin import deploy
 from excam.mapping import RecordMapping
-from excam.report import ErrorReport
 from pipelines.session import session
 from pipelines.stream.loop import BATCHES_AT_ONCE, StreamLoop
 from pipelines.stream.settings import KafkaAccess, StreamOptions
@@ -29,17 +27,6 @@ pytestmark = [pytest.mark.engine, pytest.mark.faults, pytest.mark.usefixtures("j
 
 MESSAGES, BATCH, SIZE = 600, 40, 200_000  # 15 batches of 8 MB
 SLACK = 32 * 2**20  # what allocators may take meanwhile; less than half of what goes through between the two looks
-
-
-class SlowJudge:
-    """Stands in for an engine that is slow in a known way: calls wait for one another, and each takes its time."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    def judge_batch(self, pairs: list[tuple[str, str]]) -> list[Judgement]:
-        time.sleep(self._seconds)
-        return [Judgement.of(ErrorReport(errors=()), 0.0, 1.0) for _ in pairs]
 
 
 def memory() -> int:
@@ -62,9 +49,11 @@ class Weigh(StreamWatcher):
     def __init__(self) -> None:
         self.held: list[int] = []
         self.queues: list[int] = []
+        self.judged = 0
 
     def settled(self, done: BatchDone) -> None:
         self.held.append(memory())
+        self.judged += done.tally.judged
 
     def queued(self, pairs: int) -> None:
         self.queues.append(pairs)
@@ -72,17 +61,17 @@ class Weigh(StreamWatcher):
 
 @contextmanager
 def slow_stream(
-    options: StreamOptions, store_url: str, settings: Any, watcher: StreamWatcher, seconds: float
+    options: StreamOptions, store_url: str, settings: Any, watcher: StreamWatcher, speed: float
 ) -> Iterator[StreamLoop]:
-    """A stream as ``stream_topic`` makes it, but for its judge."""
-    slow = ray.remote(num_cpus=0)(SlowJudge).remote(seconds)
+    """A stream as ``stream_topic`` makes it, but for its judge, which takes so many pairs a second."""
+    slow = deploy("slow", speed)
     with (
         Topic(options.topic, options.access, options.group) as topic,
         session(store_url, settings, "stream", {}, 0, watcher) as run,
     ):
         plan = replace(run.plan(RecordMapping(), gate=False), judge=slow)
         yield StreamLoop(run, plan, topic, options, watcher)
-    ray.kill(slow)
+    serve.delete("slow")
 
 
 def test_reading_waits_for_a_slow_judge_and_memory_stays_flat(
@@ -96,9 +85,10 @@ def test_reading_waits_for_a_slow_judge_and_memory_stays_flat(
     )
     options = StreamOptions(topic, KafkaAccess(kafka.bootstrap), gate=False, until_caught_up=True, max_batch=BATCH)
     watcher = Weigh()
-    with slow_stream(options, store_url, judge_settings, watcher, seconds=0.2) as loop:
+    with slow_stream(options, store_url, judge_settings, watcher, speed=80.0) as loop:
         loop.run()
     check_every_offset_has_one_outcome(store_url, ends(kafka, topic), {})
+    assert watcher.judged == MESSAGES
     assert max(watcher.queues) <= BATCHES_AT_ONCE * BATCH
     early, late = watcher.held[2:6], watcher.held[-4:]
     assert max(late) - max(early) < SLACK, f"memory grew by {(max(late) - max(early)) / 2**20:.0f} MiB"
@@ -115,7 +105,7 @@ def test_what_is_not_judged_within_the_grace_is_abandoned_and_the_next_run_judge
         def queued(self, pairs: int) -> None:
             loop.stopping.set()
 
-    with slow_stream(options, store_url, judge_settings, Stop(), seconds=600) as loop:
+    with slow_stream(options, store_url, judge_settings, Stop(), speed=0.01) as loop:
         loop.run()
     assert rows_of(store_url, "verdicts") == []
     assert [row["next_offset"] for row in rows_of(store_url, "ledger")] == [0]
