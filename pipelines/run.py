@@ -85,7 +85,9 @@ def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[s
             num_cpus=TASK_CPUS,
         )
     )
-    yield from judged.iter_rows()
+    # To prefetch is to hold a unit back until the next one is there.
+    for batch in judged.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+        yield from batch.to_pylist()
 
 
 class _Committer:
