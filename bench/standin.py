@@ -1,6 +1,5 @@
 """An engine of known fixed speed in the judge's place, for ``bench.growth`` and tests of a slow one; not a judge.
 
-
 With a real engine a million pairs take days, and its own noise hides what the pipeline and the store add to each pair.
 This one answers every pair alike after a fixed time, through the same Serve handle.
 """
