@@ -57,7 +57,7 @@ other-lane:
 		$(STARTING:%=--ignore=%) --durations=20
 
 # Two processes that each load what their half needs: scipy and scikit-learn as references here, names of countries there.
-UNIT := $(BIN)/pytest -q -p no:schemathesis -p no:anyio -m "not engine and not postgres and not store and not processes" \
+UNIT := $(BIN)/pytest -q -p no:schemathesis -p no:anyio -p no:unraisableexception -m "not engine and not postgres and not store and not processes" \
 	--ignore=tests/excam/store
 FIGURES := $(addprefix tests/excam/,evaluation relevance models cli/test_evaluate.py test_stats.py test_calibration.py)
 

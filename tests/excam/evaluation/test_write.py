@@ -23,7 +23,7 @@ def judged(make_judged: Any, make_row: Any) -> Judged:
 
 
 def test_the_report_its_plots_and_its_figures_land_in_one_folder(tmp_path: Path, judged: Judged) -> None:
-    summary = summarise(judged)
+    summary = summarise(judged, draws=200)
     path = write_report(judged, summary, tmp_path / "out")
     text = path.read_text("utf-8")
     assert "| Model | Size | S.Acc. | Kd | T.Acc. |" in text

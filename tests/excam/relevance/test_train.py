@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ def test_the_word_list_has_both_kinds_in_every_language_and_no_word_in_both() ->
 def test_texts_of_words_come_in_both_kinds_the_same_every_time() -> None:
     texts = list(from_words(3))
     assert texts == list(from_words(3))
-    assert texts != list(from_words(4))
+    assert texts[:100] != list(islice(from_words(4), 100))
     assert sum(text.cultural for text in texts) * 2 == len(texts)
     names = set(country_names("de"))
     named = [text for text in texts if text.language == "de" and any(name in text.instruction for name in names)]
