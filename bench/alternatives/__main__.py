@@ -16,6 +16,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,14 +64,17 @@ def python_for(way: Way) -> str:
     return f"{home}/bin/python"
 
 
-def run(way: Way, pairs: Path, server: Server | None, *, kill: bool) -> dict[str, Any]:
-    """One way once; a run that breaks off has judged nothing that anybody can read."""
+def run(way: Way, pairs: Path, server: Server | None, *, limit: float, kill: bool) -> dict[str, Any]:
+    """One way once; a run that breaks off or is over its time has judged nothing that anybody can read."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "done.json"
         command = [python_for(way), "-u", str(HERE / way.script), str(pairs), str(out), server.url if server else ""]
         with (Path(folder) / "log").open("w+") as log:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
             assert process.stdout is not None
+            over = threading.Event()
+            clock = threading.Timer(limit, lambda: (over.set(), process.kill()))
+            clock.start()
             killed = False
             for line in process.stdout:
                 if line.strip() == "judging" and kill and not killed:
@@ -78,6 +82,9 @@ def run(way: Way, pairs: Path, server: Server | None, *, kill: bool) -> dict[str
                     killed = True
                     victim(process.pid, server).kill()
             process.wait()
+            clock.cancel()
+            if over.is_set():
+                return {"judged": 0, "failed": 0, "seconds": None, "broke": f"no end within {limit:.0f} s"}
             if process.returncode or not out.exists():
                 log.seek(0)
                 last = [line for line in log.read().splitlines() if line.strip()][-1:]
@@ -98,6 +105,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200, help="for the ways that make one decision a pair")
     parser.add_argument("--few", type=int, default=16, help="for those that write an assessment of each")
     parser.add_argument("--ways", nargs="*", default=[way.name for way in WAYS], metavar="NAME")
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds after which a run is given up")
     parser.add_argument("--no-kill", action="store_true", help="leave out the run in which the engine dies")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
@@ -108,9 +116,9 @@ def main() -> None:
             pairs = Path(folder) / f"{count}.jsonl"
             pairs.write_text("".join(f"{json.dumps(pair)}\n" for pair in bench_pairs(count)))
             server = None if way.serves else Server(judge_of())
-            row = {"way": way.name, "pairs": count, "calm": run(way, pairs, server, kill=False)}
+            row = {"way": way.name, "pairs": count, "calm": run(way, pairs, server, limit=arguments.limit, kill=False)}
             if not arguments.no_kill:
-                row["killed"] = run(way, pairs, server, kill=True)
+                row["killed"] = run(way, pairs, server, limit=arguments.limit, kill=True)
             if server:
                 server.stop()
             rows.append(row)
