@@ -84,6 +84,8 @@ def test_names_demonyms_and_abbreviations_are_known_in_english(text: str, code: 
         ("Москва", "RU"),
         ("القاهرة", "EG"),
         ("東京タワー", "JP"),
+        ("the feast of Our Lady of Guadalupe", "MX"),
+        ("carnival in Salvador da Bahia", "BR"),
     ],
 )
 def test_regions_peoples_and_large_cities_stand_for_their_country(text: str, code: str) -> None:
