@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +14,8 @@ import yaml
 from excam.fault import UserError
 from serve.identity import prepare
 from serve.settings import JudgeSettings
+from tests.k8s.head import running_head
 from tests.k8s.overlays import OVERLAYS, manifests, one, pods
-from tests.ports import free_ports
 
 PAIR = {"instruction": "What is eaten at Galungan?", "output": "Lawar and satay.", "pair_id": "p1"}
 TOKEN = {"authorization": "Bearer callers-token"}
@@ -59,64 +50,6 @@ def test_a_judge_without_a_token_or_with_a_misspelt_argument_is_not_built(
     monkeypatch.delenv("EXCAM_TOKEN", raising=False)
     with pytest.raises(UserError, match=complaint):
         build(args)
-
-
-@dataclass(frozen=True)
-class Head:
-    """A Ray head as a pod would run it, on ports of its own."""
-
-    dashboard: str
-    agent: str
-    metrics: str
-    serve_port: int
-    ray_token: dict[str, str]
-
-
-@contextmanager
-def running_head(environment: dict[str, str]) -> Iterator[Head]:
-    gcs, dashboard, agent, client, metrics, http = free_ports(6)
-    token = secrets.token_hex(16)
-    folder = tempfile.mkdtemp(prefix="ray-")
-    command = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", "--disable-usage-stats"]
-    options = {
-        "node-ip-address": "127.0.0.1",
-        "port": gcs,
-        "dashboard-host": "127.0.0.1",
-        "dashboard-port": dashboard,
-        "dashboard-agent-listen-port": agent,
-        "ray-client-server-port": client,
-        "metrics-export-port": metrics,
-        "num-cpus": 4,
-        "object-store-memory": 200 * 2**20,
-        "temp-dir": folder,
-    }
-    # On shared cores a node that is slow to answer is not dead.
-    patient = {"RAY_health_check_failure_threshold": "40", "RAY_health_check_timeout_ms": "60000"}
-    given = os.environ | environment | patient | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
-    with Path(folder, "head.log").open("w") as log:
-        head = subprocess.Popen(
-            [*command, *(f"--{name}={value}" for name, value in options.items())],
-            env=given,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    here = "http://127.0.0.1"
-    try:
-        yield Head(
-            f"{here}:{dashboard}", f"{here}:{agent}", f"{here}:{metrics}", http, {"authorization": f"Bearer {token}"}
-        )
-    except BaseException as error:
-        error.add_note(f"the head ended with {head.poll()} and said:\n{Path(folder, 'head.log').read_text()[-4000:]}")
-        raise
-    finally:
-        head.terminate()
-        try:
-            head.wait(timeout=60)
-        finally:
-            if head.poll() is None:
-                os.killpg(head.pid, signal.SIGKILL)
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def eventually(look: Callable[[], Any], what: str, seconds: float = START_SECONDS) -> Any:
