@@ -7,8 +7,8 @@ nothing refers to, a crash after it finds the units in the ledger.
 
 from __future__ import annotations
 
+import json
 import math
-import pickle
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -45,7 +45,7 @@ def run_sections(
         for start in range(0, len(sections), WAVE_SECTIONS):
             for unit in _judged_units(plan, sections[start : start + WAVE_SECTIONS]):
                 writer.add(unit)
-                tally += pickle.loads(unit["counted"])
+                tally += Tally(**json.loads(unit["counted"]))
                 begun = min(begun, unit["begun"])
                 watcher.judging(tally)
     finally:

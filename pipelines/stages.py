@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import time
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ class JudgeAndStage:
         begun = time.time()
         staged, counted = await self.judge_and_stage(rows, int(batch["skipped"][0]))
         kept = {name: batch[name] for name in ("source", "fingerprint", "part", "total", "skipped")}
-        return kept | _unit_row(outcomes=len(rows), staged=staged, begun=begun, counted=pickle.dumps(counted))
+        return kept | _unit_row(outcomes=len(rows), staged=staged, begun=begun, counted=json.dumps(asdict(counted)))
 
     async def judge_and_stage(self, rows: list[dict[str, Any]], skipped: int) -> tuple[str, Tally]:
         """Settle the rows in place and write them; where the file is (nowhere for no rows) and what was counted."""
