@@ -73,7 +73,12 @@ def run(way: Way, pairs: Path, server: Server | None, *, limit: float, kill: boo
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
             assert process.stdout is not None
             over = threading.Event()
-            clock = threading.Timer(limit, lambda: (over.set(), process.kill()))
+
+            def give_up() -> None:
+                over.set()
+                process.kill()
+
+            clock = threading.Timer(limit, give_up)
             clock.start()
             killed = False
             for line in process.stdout:
