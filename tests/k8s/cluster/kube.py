@@ -42,6 +42,12 @@ class Kube:
         order = ("apply", "--server-side", "--force-conflicts", "--validate=strict", "-f", "-")
         return self.run(*order, given=manifests).stderr
 
+    def evict(self, pod: str) -> None:
+        """As a drain does: disruption budgets are asked, and the pod gets its time to end."""
+        asked = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": self.namespace}}
+        address = f"/api/v1/namespaces/{self.namespace}/pods/{pod}/eviction"
+        self.run("create", "--raw", address, "-f", "-", given=json.dumps(asked))
+
     def warnings(self) -> list[str]:
         """Events of type Warning: the API server accepts things that an operator refuses later."""
         events = self.items("events", "--field-selector", "type=Warning")
