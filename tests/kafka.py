@@ -24,6 +24,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: ignore[attr-defined]  # its stubs are incomplete
 
 from excam.models.cache import cache_root
+from tests.link import SlowLink
 from tests.ports import free_ports
 
 POM = Path(__file__).with_name("kafka_server") / "pom.xml"
@@ -60,6 +61,7 @@ class Broker:
     port: int
     folder: Path
     process: subprocess.Popen[bytes] | None = None
+    link: SlowLink | None = None  # between it and everybody else, where a test wants to slow the network down
 
     def start(self, heap: str = "256m") -> None:
         # The serial collector and no second compiler: less speed, and far less of the machine's two cores at the start.
@@ -220,20 +222,24 @@ def running_kafka(
     format_arguments: Sequence[str] = (),
     client: Mapping[str, Any] | None = None,
     listener: str = "PLAINTEXT",
+    slow_links: bool = False,
 ) -> Iterator[Kafka]:
     """Format and start a cluster in a temporary folder, and leave nothing behind."""
     home = Path(tempfile.mkdtemp(prefix="excam-kafka-"))
     # The first byte is zero, for an id that began with a dash would be taken for an option.
     cluster_id = base64.urlsafe_b64encode(b"\0" + secrets.token_bytes(15)).decode().rstrip("=")
-    free = free_ports(2 * brokers)
-    controllers, ports = free[:brokers], free[brokers:]
+    free = free_ports(3 * brokers)
+    controllers, ports, behind = free[:brokers], free[brokers : 2 * brokers], free[2 * brokers :]
     voters = ",".join(f"{number + 1}@127.0.0.1:{port}" for number, port in enumerate(controllers))
     nodes = []
     try:
         for index in range(brokers):
             node = Broker(index + 1, ports[index], home / f"broker-{index + 1}")
             node.folder.mkdir()
-            settings = _settings(node, controllers[index], voters, brokers, listener) | dict(extra or {})
+            if slow_links:
+                node.link = SlowLink(node.port, behind[index])
+            own = behind[index] if slow_links else node.port
+            settings = _settings(node, own, controllers[index], voters, brokers, listener) | dict(extra or {})
             lines = "".join(f"{name}={value}\n" for name, value in settings.items())
             (node.folder / "server.properties").write_text(lines)
             nodes.append(node)
@@ -260,16 +266,18 @@ def running_kafka(
         for node in nodes:
             if node.process is not None and node.process.poll() is None:
                 node.kill()
+            if node.link is not None:
+                node.link.close()
         shutil.rmtree(home, ignore_errors=True)
 
 
-def _settings(node: Broker, controller: int, voters: str, brokers: int, listener: str) -> dict[str, str]:
+def _settings(node: Broker, own: int, controller: int, voters: str, brokers: int, listener: str) -> dict[str, str]:
     copies = str(min(brokers, 3))
     return {
         "process.roles": "broker,controller",
         "node.id": str(node.number),
         "controller.quorum.voters": voters,
-        "listeners": f"{listener}://127.0.0.1:{node.port},CONTROLLER://127.0.0.1:{controller}",
+        "listeners": f"{listener}://127.0.0.1:{own},CONTROLLER://127.0.0.1:{controller}",
         "advertised.listeners": f"{listener}://127.0.0.1:{node.port}",
         "inter.broker.listener.name": listener,
         "controller.listener.names": "CONTROLLER",

@@ -11,6 +11,7 @@ import setuptools  # noqa: F401 - must come before anything imports distutils, o
 from tests.chaos.run import run_chaos
 from tests.chaos.victims import VICTIMS
 from tests.kafka import running_kafka
+from tests.nodes import Node
 
 
 def main() -> None:
@@ -27,11 +28,12 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=1.0, max_prompt_tokens=512)
     start_judge(settings)
-    with running_kafka(arguments.brokers) as kafka, tempfile.TemporaryDirectory() as folder:
+    with running_kafka(arguments.brokers, slow_links=True) as kafka, tempfile.TemporaryDirectory() as folder:
         report = run_chaos(
             kafka,
             settings,
             Path(folder),
+            node=Node(Path(folder) / "node.log"),
             seed=arguments.seed,
             victims=arguments.victims.split(","),
             seconds=60 * arguments.minutes,

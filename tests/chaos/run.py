@@ -19,6 +19,7 @@ from excam.fault import UserError
 from tests.chaos.invariants import check_everything_is_settled, check_no_commit_is_torn, trend
 from tests.chaos.victims import VICTIMS, World, small_disk
 from tests.kafka import Kafka
+from tests.nodes import Node
 from tests.pipelines.stream.conftest import message
 from tests.pipelines.stream.driver import run_driver, start_driver
 
@@ -48,12 +49,13 @@ def run_chaos(
     seconds: float,
     kills: int,
     rate: float,
+    node: Node | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Report:
     """Produce at this rate, hurt one victim after the other at random moments, and check; raises where it fails."""
     with small_disk(folder / "disk") as small:
-        chosen = [name for name in victims if small or name != "disk"]
-        world = World(kafka, folder / "disk", random.Random(seed))
+        world = World(kafka, folder / "disk", random.Random(seed), node=node)
+        chosen = [name for name in victims if world.can(name) and (small or name != "disk")]
         topic = kafka.topic(PARTITIONS)
         store_url = f"ducklake:sqlite:{folder}/disk/catalog.sqlite"
         log = folder / "drivers.log"

@@ -8,7 +8,7 @@ import random
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from tests.kafka import Kafka, wait_until_ready
+from tests.nodes import Node
 
 STAGES = ("ray::Screener", "ray::StreamJudge", "ray::ReadKafka")
 REPLICA = "ray::ServeReplica:excam-judge"
@@ -30,6 +31,12 @@ class World:
     store: Path
     dice: random.Random
     driver: BaseProcess | None = None
+    node: Node | None = None
+
+    def can(self, victim: str) -> bool:
+        """Whether there is such a victim here."""
+        here = {"node": self.node is not None, "network": self.kafka.brokers[0].link is not None}
+        return here.get(victim, True)
 
 
 def kill_driver(world: World) -> str:
@@ -86,6 +93,26 @@ def fill_disk(world: World) -> str:
     return f"disk, {size / 2**20:.0f} MiB, for {AWAY_SECONDS:g} s"
 
 
+def delay_network(world: World) -> str:
+    """Whatever goes to the brokers or comes from them is late for a while."""
+    late = world.dice.uniform(0.2, 2.0)
+    for seconds in (late, 0.0):
+        for broker in world.kafka.brokers:
+            assert broker.link is not None
+            broker.link.delay = seconds
+        time.sleep(AWAY_SECONDS if seconds else 0)
+    return f"network, {late:.1f} s late, for {AWAY_SECONDS:g} s"
+
+
+def kill_node(world: World) -> str:
+    """A node loses power, with its raylet and every worker on it; then one like it joins."""
+    assert world.node is not None
+    held = [one for one in (*STAGES, REPLICA) if world.node.works_on(one)]
+    world.node.kill()
+    world.node.start()
+    return f"node with {', '.join(held) or 'nothing of the stream'}"
+
+
 VICTIMS: dict[str, Callable[[World], str]] = {
     "driver": kill_driver,
     "worker": kill_worker,
@@ -93,6 +120,8 @@ VICTIMS: dict[str, Callable[[World], str]] = {
     "disk": fill_disk,
     "replica": kill_replica,
     "engine": kill_engine,
+    "network": delay_network,
+    "node": kill_node,
 }
 
 
@@ -107,11 +136,13 @@ def _kill_one(world: World, names: tuple[str, ...]) -> str:
 
 
 def _processes(names: tuple[str, ...]) -> list[psutil.Process]:
-    return [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if " ".join(process.info["cmdline"] or []).startswith(names)
-    ]
+    """Those of this run: another cluster on this machine is none of our business."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if " ".join(process.cmdline()).startswith(names):
+                found.append(process)
+    return found
 
 
 @contextmanager
