@@ -13,7 +13,7 @@ help:
 	@echo "make faults kill the judge, a broker of three and a whole node under a run, and count: minutes"
 	@echo "make chaos  hurt a stream at random moments for MINUTES=30 with KILLS=100 from SEED=7, and count"
 	@echo "make audit  known vulnerabilities and licences of everything in requirements.lock"
-	@echo "make test-k8s  apply the overlays of k8s/ to the cluster in KUBECONFIG, upgrade, run a night, delete: 5 minutes"
+	@echo "make test-k8s  apply the overlays of k8s/ to the cluster in KUBECONFIG, upgrade, run a night, evict a stream, delete: 5 to 20 minutes"
 	@echo "make s3     logs, store and backups in a bucket of a real S3 server, which Go builds the first time"
 	@echo "make lock   compile requirements.lock anew from pyproject.toml"
 
