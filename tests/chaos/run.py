@@ -92,15 +92,16 @@ def run_chaos(
         finally:
             over.set()
             supervisor.join()
+        patience = 300.0 + report.pairs  # a second a pair is slow for any judge
         while True:  # a driver may still meet the end of the last disturbance
-            code = run_driver(kafka, topic, store_url, settings, log, wait=60.0)
+            code = run_driver(kafka, topic, store_url, settings, log, patience=patience, wait=60.0)
             if code == 0:
                 break
             report.drivers += 1
             assert report.drivers < 3 * kills + 10, f"no driver gets through:\n{log.read_text()[-3000:]}"
         check_everything_is_settled(store_url, kafka, topic, report.pairs, report.poison)
         quiet = f"ducklake:sqlite:{folder}/quiet/catalog.sqlite"
-        assert run_driver(kafka, topic, quiet, settings, log) == 0
+        assert run_driver(kafka, topic, quiet, settings, log, patience=patience) == 0
         assert trend(store_url) == trend(quiet), "the trends differ from those of an undisturbed run"
         report.seconds = time.monotonic() - begun
         return report

@@ -19,11 +19,19 @@ _forks.set_forkserver_preload(["torch", "ray.data", "ray.serve", "pipelines.stre
 
 
 def run_driver(
-    kafka: Kafka, topic: str, store_url: str, settings: Any, log: Path, fault: str = "", **changes: Any
+    kafka: Kafka,
+    topic: str,
+    store_url: str,
+    settings: Any,
+    log: Path,
+    fault: str = "",
+    *,
+    patience: float = 300.0,
+    **changes: Any,
 ) -> int:
     """Run a stream until it is caught up or dies of the fault; its exit code, negative for a signal."""
     process = start_driver(kafka, topic, store_url, settings, log, fault, **changes)
-    process.join(300)
+    process.join(patience)
     if process.exitcode is None:
         process.kill()
         process.join()
