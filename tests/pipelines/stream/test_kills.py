@@ -34,7 +34,7 @@ def test_a_driver_killed_between_any_two_steps_loses_nothing_and_one_told_to_end
     kafka: Kafka, store_url: str, judge_settings: Any, tmp_path: Path, faults: tuple[str, ...]
 ) -> None:
     topic, letters = kafka.topic(2), kafka.topic()
-    changes = {"dead_letter_topic": letters, "group": f"group-{topic}"}
+    changes: dict[str, Any] = {"dead_letter_topic": letters, "group": f"group-{topic}"}
     log = tmp_path / "driver.log"
     made = 0
     for fault in faults:
