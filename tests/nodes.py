@@ -9,9 +9,27 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+
+class Tenant:
+    """Holds CPUs and does nothing."""
+
+    def ready(self) -> bool:
+        return True
+
+
+def fill_this_node() -> Any:
+    """A tenant of all that is free on this process's node, so that whatever starts next must go to another one."""
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    free = ray.available_resources()["CPU"]
+    tenant = ray.remote(Tenant).options(num_cpus=free, scheduling_strategy=here).remote()
+    assert ray.get(tenant.ready.remote())
+    return tenant
 
 
 class Node:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
+import ray
 import setuptools  # noqa: F401 - must come before anything imports distutils, or torch's extensions refuse to load
 
 from tests.chaos.run import run_chaos
 from tests.chaos.victims import VICTIMS
 from tests.kafka import running_kafka
-from tests.nodes import Node
+from tests.nodes import Node, fill_this_node
 
 
 def main() -> None:
@@ -28,12 +30,17 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=1.0, max_prompt_tokens=512)
     start_judge(settings)
-    with running_kafka(arguments.brokers, slow_links=True) as kafka, tempfile.TemporaryDirectory() as folder:
+    with ExitStack() as stack:
+        stack.callback(ray.kill, fill_this_node())  # until then the stream's workers live on the second node
+        kafka = stack.enter_context(running_kafka(arguments.brokers, slow_links=True))
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        node = Node(Path(folder) / "node.log")
+        stack.callback(node.kill)
         report = run_chaos(
             kafka,
             settings,
             Path(folder),
-            node=Node(Path(folder) / "node.log"),
+            node=node,
             seed=arguments.seed,
             victims=arguments.victims.split(","),
             seconds=60 * arguments.minutes,

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 import ray
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from excam.store import Store
 from pipelines.batch import ScoreOptions, score_logs
 from pipelines.progress import Silence, Tally
 from serve.settings import JudgeSettings
 from tests.conftest import LogWriter, pair_record
-from tests.nodes import Node, living_nodes, wait_for
+from tests.nodes import Node, fill_this_node, living_nodes, wait_for
 
 pytestmark = [pytest.mark.engine, pytest.mark.faults, pytest.mark.usefixtures("judge")]
 PAIRS = 192
@@ -29,21 +28,11 @@ def second_node(tmp_path: Path) -> Iterator[Node]:
     wait_for(lambda: living_nodes() == 1)
 
 
-class Tenant:
-    """Takes all that is free on the judge's node, so that everything else must go to the other one."""
-
-    def ready(self) -> bool:
-        return True
-
-
 def test_a_node_that_dies_with_its_workers_costs_time_and_nothing_else(
     write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, request: pytest.FixtureRequest
 ) -> None:
     log = write_log("log.parquet", [pair_record(number) for number in range(PAIRS)], row_group_size=32)
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    free = ray.available_resources()["CPU"]
-    tenant = ray.remote(Tenant).options(num_cpus=free, scheduling_strategy=here).remote()
-    assert ray.get(tenant.ready.remote())
+    tenant = fill_this_node()
     node: Node = request.getfixturevalue("second_node")
     seen: list[bool] = []
 
