@@ -22,6 +22,7 @@ from typing import Any
 import psutil
 
 from tests.k8s.cluster.kube import Kube
+from tests.k8s.head import PATIENT
 
 DASHBOARD = 8265
 PLACES = {"EXCAM_CACHE", "EXCAM_ADAPTERS", "HOME"}  # folders of an image
@@ -101,15 +102,13 @@ class Node:
 
     def _start(self, pod: dict[str, Any]) -> None:
         name, container = pod["metadata"]["name"], pod["spec"]["containers"][0]
-        # On shared cores a node that is slow to answer is not dead.
-        patient = {"RAY_health_check_failure_threshold": "40", "RAY_health_check_timeout_ms": "60000"}
         path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
         small = f"--node-ip-address=127.0.0.1 --object-store-memory={200 * 2**20}"
         own = f"{small} --temp-dir={self.folder}/{len(self.played)}"
         with (self.folder / f"{name}.log").open("w") as log:
             self._container = subprocess.Popen(
                 [*CONTAINER, *container["command"], f"{container['args'][0]} {own}"],
-                env=os.environ | patient | path | self._environment(container),
+                env=os.environ | PATIENT | path | self._environment(container),
                 stdout=log,
                 stderr=log,
             )
