@@ -34,10 +34,10 @@ class Pulse:
         self._run(f"CREATE TABLE IF NOT EXISTS {_TABLE} (token BIGINT, beat_at VARCHAR)")
 
     def beat(self, token: int) -> None:
-        """Say that the holder of this token lives; beats of older tokens are dropped."""
+        """Say that the holder of this token lives. What it said before goes afterwards: there is always a last beat."""
         now = datetime.now(UTC).isoformat()
-        self._run(f"DELETE FROM {_TABLE} WHERE token <= {token}")
         self._run(f"INSERT INTO {_TABLE} VALUES ({token}, '{now}')")
+        self._run(f"DELETE FROM {_TABLE} WHERE token < {token} OR (token = {token} AND beat_at < '{now}')")
 
     def last_beat(self, token: int) -> datetime | None:
         rows = self._run(f"SELECT max(beat_at) FROM {_TABLE} WHERE token = {token}")

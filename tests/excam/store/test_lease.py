@@ -86,6 +86,7 @@ def test_a_beating_heart_keeps_the_lease_of_a_holder_elsewhere(
     sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("excam.store.lease.EXPIRY", timedelta(hours=1))  # a busy machine may hold a heart up for long
     with sqlite_store.lease() as lease, sqlite_store._connection.cursor() as connection:
         connection.execute(
             "UPDATE lake.leases SET holder = ?, taken_at = now() - INTERVAL 1 DAY WHERE name = 'writer'",
@@ -100,6 +101,26 @@ def test_a_beating_heart_keeps_the_lease_of_a_holder_elsewhere(
         with pytest.raises(UserError, match="elsewhere"):
             sqlite_store.lease()
         assert not lease.lost
+
+
+def test_between_two_statements_of_a_beat_the_last_one_is_still_seen(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with sqlite_store._connection.cursor() as connection:
+        heart, watcher = (heartbeat.Pulse(sqlite_store.url, connection) for _ in range(2))
+        heart.beat(7)
+        seen = [watcher.last_beat(7)]
+        run = heart._run
+
+        def watched(statement: str) -> list[tuple[str | None, ...]]:
+            rows = run(statement)
+            seen.append(watcher.last_beat(7))
+            return rows
+
+        monkeypatch.setattr(heart, "_run", watched)
+        heart.beat(7)
+        assert None not in seen, "whoever looks then believes the holder dead"
+        assert seen[0] != seen[-1]
 
 
 def take_over(store: Store) -> Lease:
