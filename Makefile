@@ -46,14 +46,14 @@ engine-lane:
 	@$(BIN)/pytest -m "$(SYSTEM)" $(JUDGE:%=--ignore=%) --durations=20
 
 types:
-	@nice -n 19 $(BIN)/mypy
+	@nice -n 10 $(BIN)/mypy
 
 # In one process: the tests of an API's operations are many of one name, of which two processes would run the first alone.
 hostile-lane:
-	@nice -n 19 $(BIN)/pytest -m "not engine and not system" tests/hostile
+	@nice -n 10 $(BIN)/pytest -m "not engine and not system" tests/hostile
 
 other-lane:
-	@nice -n 19 $(BIN)/pytest -n 2 --dist loadgroup -m "not engine and not system" --ignore=tests/hostile \
+	@nice -n 10 $(BIN)/pytest -n 2 --dist loadgroup -m "not engine and not system" --ignore=tests/hostile \
 		$(STARTING:%=--ignore=%) --durations=20
 
 # Two processes that each load what their half needs: scipy and scikit-learn as references here, names of countries there.
