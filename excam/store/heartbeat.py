@@ -37,7 +37,7 @@ class Pulse:
         """Say that the holder of this token lives. What it said before goes afterwards: there is always a last beat."""
         now = datetime.now(UTC).isoformat()
         self._run(f"INSERT INTO {_TABLE} VALUES ({token}, '{now}')")
-        self._run(f"DELETE FROM {_TABLE} WHERE token < {token} OR (token = {token} AND beat_at < '{now}')")
+        self._run(f"DELETE FROM {_TABLE} WHERE token < {token} OR (token = {token} AND beat_at <> '{now}')")
 
     def last_beat(self, token: int) -> datetime | None:
         rows = self._run(f"SELECT max(beat_at) FROM {_TABLE} WHERE token = {token}")
