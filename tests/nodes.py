@@ -57,7 +57,11 @@ class Node:
         return psutil.Process(self._process.pid).children(recursive=True)
 
     def works_on(self, stage: str) -> bool:
-        return any(stage in " ".join(process.cmdline()) for process in self.processes())
+        for process in self.processes():
+            with suppress(psutil.NoSuchProcess):
+                if stage in " ".join(process.cmdline()):
+                    return True
+        return False
 
     def kill(self) -> None:
         """As a power cut would: the raylet and all its workers, at once."""
