@@ -47,6 +47,11 @@ class Postgres:
         subprocess.run(command, check=True, env=os.environ | {"PGPASSWORD": self.password})
         return f"host=127.0.0.1 port={self.port} user={USER} dbname={name}"
 
+    def run(self, database: str, statements: str) -> None:
+        """Have the server's owner run statements in a database, given as its connection string."""
+        command: list[str | Path] = [self.binaries / "psql", "-q", "-v", "ON_ERROR_STOP=1", "-c", statements, database]
+        subprocess.run(command, check=True, env=os.environ | {"PGPASSWORD": self.password})
+
 
 @contextmanager
 def running_postgres() -> Iterator[Postgres]:

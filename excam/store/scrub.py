@@ -75,12 +75,29 @@ def _vacuum_file(url: StoreUrl) -> None:
 
 
 def _vacuum_server(connection: duckdb.DuckDBPyConnection) -> None:
-    """Rewrite DuckLake's own tables on the server, so that neither dead rows nor the planner's samples are left."""
-    names = "SELECT format(''%I.%I'', schemaname, tablename) FROM pg_tables WHERE tablename LIKE ''ducklake%''"
-    tables = attempt(lambda: connection.execute(f"FROM postgres_query('{_META}', '{names}')").fetchall())
+    """Rewrite DuckLake's own tables on the server, and then its statistics: the planner's samples are words, too."""
+    tables = _ask(
+        connection, "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE tablename ~ '^ducklake'"
+    )
     for (table,) in tables:
-        vacuum = quote(f"VACUUM (FULL, ANALYZE) {table}")
-        attempt(partial(_run, connection, f"CALL postgres_execute('{_META}', {vacuum}, use_transaction => false)"))
+        _vacuum(connection, f"(FULL, ANALYZE) {table}")
+    if not _ask(
+        connection, "SELECT 1 FROM pg_database WHERE datname = current_database() AND pg_has_role(datdba, 'USAGE')"
+    ):
+        raise UserError(
+            "only its owner may rewrite a PostgreSQL database's statistics: they may still hold words of deleted pairs",
+            "have the owner run VACUUM (FULL) pg_catalog.pg_statistic, or make the store's user the owner",
+        )
+    _vacuum(connection, "(FULL) pg_catalog.pg_statistic")
+
+
+def _ask(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[str, ...]]:
+    return attempt(lambda: connection.execute(f"FROM postgres_query('{_META}', {quote(query)})").fetchall())
+
+
+def _vacuum(connection: duckdb.DuckDBPyConnection, what: str) -> None:
+    step = f"CALL postgres_execute('{_META}', {quote(f'VACUUM {what}')}, use_transaction => false)"
+    attempt(partial(_run, connection, step))
 
 
 def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:

@@ -17,6 +17,7 @@ from excam.store.queries import Bucket, By, trends
 from excam.store.reviews import Opinion, add_review
 from tests.excam.store.outcomes import JUDGE, TUNED, count, dead_letter, error, put, rows_of, unit, verdict
 from tests.excam.store.traces import traces
+from tests.postgres import Postgres
 
 SECRET = "xylophon-4711"
 NOTHING = Forgotten(0, 0, 0, 0, 0, 0, 0)
@@ -47,6 +48,11 @@ def trend(store: Store) -> Any:
     return store.query(trends, by=By.COUNTRY, bucket=Bucket.WEEK, judge=JUDGE)
 
 
+def _sample_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Have a server take the planner's samples now, as its autovacuum does whenever it likes."""
+    connection.execute("CALL postgres_execute('__ducklake_metadata_lake', 'ANALYZE', use_transaction => false)")
+
+
 def test_no_byte_of_a_person_is_left_and_others_are_untouched(store: Store) -> None:
     put(store, *others(), units=[unit(0)])
     before = trend(store)
@@ -57,6 +63,8 @@ def test_no_byte_of_a_person_is_left_and_others_are_untouched(store: Store) -> N
     staged = Path(store.staging) / "killed-run/part.parquet"
     staged.parent.mkdir(parents=True)
     duckdb.sql(f"SELECT '{SECRET}' AS instruction").write_parquet(str(staged))
+    if store.url.path is None:
+        store.query(_sample_tables)
     assert len(traces(store, SECRET)) >= 6
     chosen = Selection(metadata=(("user.id", SECRET),))
     told = Forgotten(pairs=2, texts=2, shared_texts=0, verdicts=3, errors=3, dead_letters=1, reviews=1)
@@ -75,6 +83,24 @@ def test_no_byte_of_a_person_is_left_and_others_are_untouched(store: Store) -> N
     assert trend(store) == before
     assert put(store, *others()) == Committed(known=3)
     assert store.done_parts("file:///logs/a.parquet", "v1", JUDGE) == {0, 1}, "what was read is not read again"
+
+
+@pytest.mark.postgres
+def test_a_user_who_may_not_rewrite_a_servers_statistics_is_told_what_is_left(
+    postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXCAM_STORE_PASSWORD", postgres.password)
+    database = postgres.database()
+    postgres.run(
+        database, f"CREATE ROLE guest LOGIN PASSWORD '{postgres.password}'; GRANT ALL ON SCHEMA public TO guest"
+    )
+    url = f"ducklake:postgres:{database.replace('user=excam', 'user=guest')}?data_path={tmp_path}/data"
+    with Store.open(url) as store:
+        put(store, said_by(SECRET, 1))
+        with store.lease() as lease, pytest.raises(UserError, match="may still hold words") as told:
+            store.forget(lease, Selection(pair_ids=(f"{SECRET}-1",)))
+        assert "VACUUM (FULL) pg_catalog.pg_statistic" in str(told.value.fix)
+        assert count(store, "pairs") == count(store, "texts") == 0
 
 
 def test_a_trend_can_keep_what_nobody_can_be_known_by(sqlite_store: Store) -> None:
