@@ -1,9 +1,10 @@
-"""How much of the engine's speed the pipeline keeps: the same pairs through bare vLLM and through the whole product.
+"""How much of the engine's speed the product keeps: the same pairs through bare vLLM, the pipeline and the stream.
 
 Bare vLLM is its own offline class with the same weights, prompts, sampling parameters and engine settings, fed all
 pairs at once. The pipeline reads them from Parquet, screens, judges through Ray Data and Ray Serve, and commits them
-to a store; it is timed from the first pair judged to the last commit. Both are warmed up first, and the start-up of
-engine and workers is left out of both. The last line is ``ratio R``.
+to a store; the stream finds them in a topic of a real broker. Both are timed from the first pair judged to the last
+commit. All are warmed up first, and the start-up of engine and workers is left out. The last line is ``ratio R``, of
+the pipeline.
 
     python -m bench.overhead --pairs 500 --base smollm2-135m
 """
@@ -18,10 +19,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
+from bench.judge import add_judge_options, settings_of
 from bench.pairs import bench_pairs, pair_table
 
 WARM_UP = 64
@@ -79,48 +80,54 @@ def pipeline(arguments: argparse.Namespace) -> float:
     return scored.pairs_per_second
 
 
-def add_judge_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--base", default="smollm2-135m")
-    parser.add_argument("--adapter", default="none")
-    parser.add_argument("--judge-config", type=Path, help="engine and replica settings, for both sides")
+def stream(arguments: argparse.Namespace) -> float:
+    """Pairs a second from a topic to committed verdicts, judge warm."""
+    import ray
 
+    from bench.stream import stream_rate
+    from tests.kafka import running_kafka
 
-def settings_of(arguments: argparse.Namespace) -> Any:
-    from serve.settings import JudgeSettings
-
-    # A threshold that no pair reaches: both sides make exactly one decision a pair and write no report.
-    return JudgeSettings.load(
-        arguments.judge_config, base=arguments.base, adapter=arguments.adapter, threshold=1.0, calibration="none"
-    )
+    settings = settings_of(arguments)
+    pairs = pairs_of(arguments)
+    with tempfile.TemporaryDirectory() as folder, running_kafka() as kafka:
+        for name, some in (("warm", pairs[arguments.pairs :]), ("measured", pairs[: arguments.pairs])):
+            rate = stream_rate(f"{folder}/{name}", settings, kafka, some)
+    ray.shutdown()
+    return rate
 
 
 def pairs_of(arguments: argparse.Namespace) -> list[tuple[str, str]]:
     return bench_pairs(arguments.pairs + WARM_UP, arguments.words)
 
 
+SIDES = {"bare": bare, "pipeline": pipeline, "stream": stream}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=500)
     parser.add_argument("--words", type=int, default=90, help="about so many in a pair")
+    parser.add_argument(
+        "--sides", nargs="+", choices=SIDES, default=list(SIDES), help="the stream needs Java and Maven"
+    )
     add_judge_options(parser)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    parser.add_argument("--only", choices=("bare", "pipeline"), help=argparse.SUPPRESS)
+    parser.add_argument("--only", choices=SIDES, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.only:
-        print(json.dumps(bare(arguments) if arguments.only == "bare" else pipeline(arguments)))
+        print(json.dumps(SIDES[arguments.only](arguments)))
         return
-    rates = {}
-    for side in ("bare", "pipeline"):
+    rates: dict[str, float] = {}
+    for side in arguments.sides:
         command = [sys.executable, "-m", "bench.overhead", *sys.argv[1:], "--only", side]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         rates[side] = float(done.stdout.strip().splitlines()[-1])
-        print(f"{side:<9} {rates[side]:8.2f} pairs/s")
-    ratio = rates["pipeline"] / rates["bare"]
+        share = f"{rates[side] / rates['bare']:8.3f} of bare vLLM" if "bare" in rates else ""
+        print(f"{side:<9} {rates[side]:8.2f} pairs/s {share}", flush=True)
     if arguments.json:
-        arguments.json.write_text(
-            json.dumps({"pairs": arguments.pairs, "base": arguments.base, **rates, "ratio": ratio})
-        )
-    print(f"ratio {ratio:.3f}")
+        arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, **rates}))
+    if {"bare", "pipeline"} <= rates.keys():
+        print(f"ratio {rates['pipeline'] / rates['bare']:.3f}")
 
 
 if __name__ == "__main__":

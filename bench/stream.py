@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from bench.overhead import add_judge_options, settings_of
+from bench.judge import add_judge_options, settings_of
 from bench.pairs import bench_pairs, pair_table
 from pipelines.batch import ScoreOptions, score_logs
 from pipelines.stream.produce import produce
@@ -36,6 +36,7 @@ from tests.kafka import Kafka, running_kafka
 
 WARM_UP = 64
 BAR = 0.9
+LATENCY = 30.0
 SAMPLE_SECONDS = 5.0
 
 
@@ -94,18 +95,19 @@ def batch_rate(folder: str, settings: Any, pairs: list[tuple[str, str]]) -> floa
     return scored.pairs_per_second
 
 
-def options_of(kafka: Kafka, topic: str, latency: float) -> StreamOptions:
+def options_of(kafka: Kafka, topic: str, latency: float = LATENCY) -> StreamOptions:
     return StreamOptions(topic, KafkaAccess(kafka.bootstrap), gate=False, max_latency=latency)
 
 
-def stream_rate(folder: str, settings: Any, kafka: Kafka, latency: float, pairs: list[tuple[str, str]]) -> float:
-    """These pairs through a topic that holds them all from the start."""
+def stream_rate(folder: str, settings: Any, kafka: Kafka, pairs: list[tuple[str, str]]) -> float:
+    """These pairs through a topic that holds them all from the start; the folder is for log and store."""
     topic = kafka.topic(2)
+    Path(folder).mkdir()
     log = f"{folder}/topic.parquet"
     pq.write_table(pair_table(pairs, "topic"), log)
     produce(log, topic, KafkaAccess(kafka.bootstrap))
     record = Record(len(pairs))
-    stream_topic(options_of(kafka, topic, latency), f"ducklake:sqlite:{folder}/topic/c.sqlite", settings, record)
+    stream_topic(options_of(kafka, topic), f"ducklake:sqlite:{folder}/store/catalog.sqlite", settings, record)
     return record.rate()
 
 
@@ -141,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=600)
     parser.add_argument("--minutes", type=float, default=3.0)
-    parser.add_argument("--max-latency", type=float, default=30.0)
+    parser.add_argument("--max-latency", type=float, default=LATENCY)
     add_judge_options(parser)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
@@ -151,7 +153,7 @@ def main() -> None:
         batch = batch_rate(folder, settings, pairs)
         print(f"batch    {batch:8.2f} pairs/s", flush=True)
         others = bench_pairs(arguments.pairs, seed=9)
-        stream = stream_rate(folder, settings, kafka, arguments.max_latency, others)
+        stream = stream_rate(f"{folder}/topic", settings, kafka, others)
         print(f"stream   {stream:8.2f} pairs/s", flush=True)
         rate = 0.8 * stream
         flow = bench_pairs(int(rate * 60 * arguments.minutes), seed=11)

@@ -4,7 +4,8 @@ Every way judges the same pairs with the same weights and engine settings, in a 
 and ExCAM call a Ray Serve deployment; the others an OpenAI-compatible server (vLLM's), which is started anew when it
 dies, as a deployment would be. prometheus-eval and DeepEval are used as their documents say, each in an environment of
 its own, and write an assessment where the first three make one decision: their pairs a second are those of their
-method, not of their plumbing. What to compare across all is the last columns.
+method, not of their plumbing. They get a base that can keep to their formats. What to compare across all is the last
+columns.
 
     python -m bench.alternatives --pairs 200 --few 16
 """
@@ -24,11 +25,12 @@ from typing import Any
 
 import psutil
 
-from bench.alternatives.server import Server, judge_of
+from bench.alternatives.server import BASE, Server, judge_of
 from bench.pairs import bench_pairs
 
 HERE = Path(__file__).parent
 KILL_AFTER = 4.0
+WRITES = "qwen2.5-coder-0.5b"
 
 
 @dataclass(frozen=True)
@@ -40,14 +42,15 @@ class Way:
     packages: tuple[str, ...] = ()
     serves: bool = False
     few: bool = False
+    base: str = BASE
 
 
 WAYS = (
     Way("ExCAM", "excam_way.py", serves=True),
     Way("ray.data.llm", "ray_data_llm.py", serves=True),
     Way("asyncio loop", "asyncio_loop.py"),
-    Way("prometheus-eval", "prometheus_way.py", ("prometheus-eval==0.1.20",), few=True),
-    Way("DeepEval", "deepeval_way.py", ("deepeval==4.3.1",), few=True),
+    Way("prometheus-eval", "prometheus_way.py", ("prometheus-eval==0.1.20",), few=True, base=WRITES),
+    Way("DeepEval", "deepeval_way.py", ("deepeval==4.3.1",), few=True, base=WRITES),
 )
 
 
@@ -120,7 +123,7 @@ def main() -> None:
             count = arguments.few if way.few else arguments.pairs
             pairs = Path(folder) / f"{count}.jsonl"
             pairs.write_text("".join(f"{json.dumps(pair)}\n" for pair in bench_pairs(count)))
-            server = None if way.serves else Server(judge_of())
+            server = None if way.serves else Server(judge_of(way.base))
             row = {"way": way.name, "pairs": count, "calm": run(way, pairs, server, limit=arguments.limit, kill=False)}
             if not arguments.no_kill:
                 row["killed"] = run(way, pairs, server, limit=arguments.limit, kill=True)

@@ -17,12 +17,12 @@ MODEL = "judge"
 BASE = "smollm2-135m"
 
 
-def judge_of() -> Any:
-    """The judge that every way asks: the small base, one decision a pair, no report."""
+def judge_of(base: str = BASE) -> Any:
+    """The judge that the ways ask: a small base, one decision a pair, no report."""
     from serve.identity import prepare
     from serve.settings import JudgeSettings
 
-    return prepare(JudgeSettings.load(None, base=BASE, adapter="none", threshold=1.0))
+    return prepare(JudgeSettings.load(None, base=base, adapter="none", threshold=1.0))
 
 
 class Server:
