@@ -3,8 +3,8 @@
 Bare vLLM is its own offline class with the same weights, prompts, sampling parameters and engine settings, fed all
 pairs at once. The pipeline reads them from Parquet, screens, judges through Ray Data and Ray Serve, and commits them
 to a store; the stream finds them in a topic of a real broker. Both are timed from the first pair judged to the last
-commit. All are warmed up first, and the start-up of engine and workers is left out. The last line is ``ratio R``, of
-the pipeline.
+commit. All are warmed up first, and the start-up of engine and workers is left out. Other tenants of a machine only
+ever slow a side down, so with several rounds the best of each side is compared. The last lines end in ``ratio R``.
 
     python -m bench.overhead --pairs 500 --base smollm2-135m
 """
@@ -110,6 +110,7 @@ def main() -> None:
     parser.add_argument(
         "--sides", nargs="+", choices=SIDES, default=list(SIDES), help="the stream needs Java and Maven"
     )
+    parser.add_argument("--rounds", type=int, default=1, help="all sides in turn, so often")
     add_judge_options(parser)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--only", choices=SIDES, help=argparse.SUPPRESS)
@@ -117,17 +118,18 @@ def main() -> None:
     if arguments.only:
         print(json.dumps(SIDES[arguments.only](arguments)))
         return
-    rates: dict[str, float] = {}
-    for side in arguments.sides:
-        command = [sys.executable, "-m", "bench.overhead", *sys.argv[1:], "--only", side]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        rates[side] = float(done.stdout.strip().splitlines()[-1])
-        share = f"{rates[side] / rates['bare']:8.3f} of bare vLLM" if "bare" in rates else ""
-        print(f"{side:<9} {rates[side]:8.2f} pairs/s {share}", flush=True)
+    rates: dict[str, list[float]] = {side: [] for side in arguments.sides}
+    for _ in range(arguments.rounds):
+        for side, found in rates.items():
+            command = [sys.executable, "-m", "bench.overhead", *sys.argv[1:], "--only", side]
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            found.append(float(done.stdout.strip().splitlines()[-1]))
+            print(f"{side:<9} {found[-1]:8.2f} pairs/s", flush=True)
+    best = {side: max(found) for side, found in rates.items()}
     if arguments.json:
-        arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, **rates}))
-    if {"bare", "pipeline"} <= rates.keys():
-        print(f"ratio {rates['pipeline'] / rates['bare']:.3f}")
+        arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, "rounds": rates}))
+    for side in [side for side in best if side != "bare" and "bare" in best]:
+        print(f"{side} {best[side]:.2f} of bare {best['bare']:.2f}: ratio {best[side] / best['bare']:.3f}")
 
 
 if __name__ == "__main__":
