@@ -3,8 +3,9 @@
 Bare vLLM is its own offline class with the same weights, prompts, sampling parameters and engine settings, fed all
 pairs at once. The pipeline reads them from Parquet, screens, judges through Ray Data and Ray Serve, and commits them
 to a store; the stream finds them in a topic of a real broker. Both are timed from the first pair judged to the last
-commit. All are warmed up first, and the start-up of engine and workers is left out. Other tenants of a machine only
-ever slow a side down, so with several rounds the best of each side is compared. The last lines end in ``ratio R``.
+commit. All are warmed up first, and the start-up of engine and workers is left out. With several rounds, which need
+room in memory for all engines at once, the sides take turns (``bench.side``) and the ratio is of all rounds together.
+The last lines end in ``ratio R``.
 
     python -m bench.overhead --pairs 500 --base smollm2-135m
 """
@@ -14,22 +15,27 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from bench.judge import add_judge_options, settings_of
 from bench.pairs import bench_pairs, pair_table
+from bench.side import Side, answer
 
 WARM_UP = 64
+Pairs = list[tuple[str, str]]
+Measure = Callable[[Pairs], float]
 
 
-def bare(arguments: argparse.Namespace) -> float:
-    """Pairs a second of vLLM alone; run in a process of its own, so that its memory is gone afterwards."""
+@contextmanager
+def bare(arguments: argparse.Namespace) -> Iterator[Measure]:
+    """Pairs a second of vLLM alone."""
     from serve.engine_arguments import engine_arguments, engine_environment
     from serve.identity import has_gpu, prepare
 
@@ -45,67 +51,88 @@ def bare(arguments: argparse.Namespace) -> float:
     requests = Requests(judge)
     engine = LLM(**engine_arguments(judge))
     lora = LoRARequest(judge.card.adapter or "", 1, str(judge.lora_path)) if judge.lora_path else None
-    pairs = pairs_of(arguments)
+    how = requests.decide if judge.card.tuned else requests.decide_forced
+    opening = () if judge.card.tuned else requests.tokens.opening
 
-    def decide(some: list[tuple[str, str]]) -> None:
-        prompts = [requests.renderer.render(*pair).token_ids for pair in some]
-        how = requests.decide if judge.card.tuned else requests.decide_forced
-        opening = () if judge.card.tuned else requests.tokens.opening
+    def measure(pairs: Pairs) -> float:
+        begun = time.monotonic()
+        prompts = [requests.renderer.render(*pair).token_ids for pair in pairs]
         asked = [{"prompt_token_ids": [*ids, *opening]} for ids in prompts]
         engine.generate(asked, how, use_tqdm=False, lora_request=lora)
+        return len(pairs) / (time.monotonic() - begun)
 
-    decide(pairs[arguments.pairs :])
-    begun = time.monotonic()
-    decide(pairs[: arguments.pairs])
-    return float(arguments.pairs / (time.monotonic() - begun))
+    yield measure
 
 
-def pipeline(arguments: argparse.Namespace) -> float:
-    """Pairs a second from a Parquet file to committed verdicts, judge warm."""
+@contextmanager
+def pipeline(arguments: argparse.Namespace) -> Iterator[Measure]:
+    """Pairs a second from a Parquet file to committed verdicts, all portions into one store."""
     import ray
 
     from pipelines.batch import ScoreOptions, score_logs
 
     settings = settings_of(arguments)
-    options = ScoreOptions(gate=False)
-    pairs = pairs_of(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        store = f"ducklake:sqlite:{folder}/store/catalog.sqlite"
-        for name, some in (("warm", pairs[arguments.pairs :]), ("measured", pairs[: arguments.pairs])):
-            pq.write_table(pair_table(some, name), f"{folder}/{name}.parquet")
-            scored = score_logs([f"{folder}/{name}.parquet"], store, settings, options)
-            if scored.tally.judged != len(some):
-                raise SystemExit(f"only {scored.tally.judged} of {len(some)} pairs were judged: {scored.tally}")
+
+        def measure(pairs: Pairs) -> float:
+            name = f"{len(list(Path(folder).glob('*.parquet')))}"
+            pq.write_table(pair_table(pairs, name), f"{folder}/{name}.parquet")
+            store = f"ducklake:sqlite:{folder}/store/catalog.sqlite"
+            scored = score_logs([f"{folder}/{name}.parquet"], store, settings, ScoreOptions(gate=False))
+            if scored.tally.judged != len(pairs):
+                raise SystemExit(f"only {scored.tally.judged} of {len(pairs)} pairs were judged: {scored.tally}")
+            return scored.pairs_per_second
+
+        yield measure
     ray.shutdown()
-    return scored.pairs_per_second
 
 
-def stream(arguments: argparse.Namespace) -> float:
-    """Pairs a second from a topic to committed verdicts, judge warm."""
+@contextmanager
+def stream(arguments: argparse.Namespace) -> Iterator[Measure]:
+    """Pairs a second from a topic to committed verdicts, every portion in a topic and a store of its own."""
     import ray
 
     from bench.stream import stream_rate
     from tests.kafka import running_kafka
 
     settings = settings_of(arguments)
-    pairs = pairs_of(arguments)
-    with tempfile.TemporaryDirectory() as folder, running_kafka() as kafka:
-        for name, some in (("warm", pairs[arguments.pairs :]), ("measured", pairs[: arguments.pairs])):
-            rate = stream_rate(f"{folder}/{name}", settings, kafka, some)
+    with running_kafka() as kafka, tempfile.TemporaryDirectory() as folder:
+        yield lambda pairs: stream_rate(tempfile.mkdtemp(dir=folder), settings, kafka, pairs)
     ray.shutdown()
-    return rate
-
-
-def pairs_of(arguments: argparse.Namespace) -> list[tuple[str, str]]:
-    return bench_pairs(arguments.pairs + WARM_UP, arguments.words)
 
 
 SIDES = {"bare": bare, "pipeline": pipeline, "stream": stream}
 
 
+def by_turns(commands: dict[str, list[str]], rounds: int) -> dict[str, list[float]]:
+    """What each side did in every round; a single round starts the sides one after the other."""
+    rates: dict[str, list[float]] = {name: [] for name in commands}
+
+    def take(name: str, side: Side, portion: int) -> None:
+        rates[name].append(side.measure(portion))
+        print(f"{name:<9} {rates[name][-1]:8.2f} pairs/s", flush=True)
+
+    if rounds == 1:
+        for name, command in commands.items():
+            with Side(command) as side:
+                take(name, side, 1)
+        return rates
+    with ExitStack() as stack:
+        sides = {}
+        for name, command in commands.items():
+            sides[name] = stack.enter_context(Side(command))
+            sides[name].freeze()
+        for portion in range(1, rounds + 1):
+            for name, side in sides.items():
+                side.thaw()
+                take(name, side, portion)
+                side.freeze()
+    return rates
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=500)
+    parser.add_argument("--pairs", type=int, default=500, help="in every round")
     parser.add_argument("--words", type=int, default=90, help="about so many in a pair")
     parser.add_argument(
         "--sides", nargs="+", choices=SIDES, default=list(SIDES), help="the stream needs Java and Maven"
@@ -116,20 +143,18 @@ def main() -> None:
     parser.add_argument("--only", choices=SIDES, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.only:
-        print(json.dumps(SIDES[arguments.only](arguments)))
+        answer(
+            SIDES[arguments.only](arguments),
+            lambda portion: bench_pairs(arguments.pairs if portion else WARM_UP, arguments.words, seed=7 + portion),
+        )
         return
-    rates: dict[str, list[float]] = {side: [] for side in arguments.sides}
-    for _ in range(arguments.rounds):
-        for side, found in rates.items():
-            command = [sys.executable, "-m", "bench.overhead", *sys.argv[1:], "--only", side]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            found.append(float(done.stdout.strip().splitlines()[-1]))
-            print(f"{side:<9} {found[-1]:8.2f} pairs/s", flush=True)
-    best = {side: max(found) for side, found in rates.items()}
+    this = [sys.executable, "-m", "bench.overhead", *sys.argv[1:]]
+    rates = by_turns({side: [*this, "--only", side] for side in arguments.sides}, arguments.rounds)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, "rounds": rates}))
-    for side in [side for side in best if side != "bare" and "bare" in best]:
-        print(f"{side} {best[side]:.2f} of bare {best['bare']:.2f}: ratio {best[side] / best['bare']:.3f}")
+        arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, "rates": rates}))
+    seconds = {side: sum(1 / rate for rate in found) for side, found in rates.items()}
+    for side in [side for side in seconds if side != "bare" and "bare" in seconds]:
+        print(f"{side} to bare: ratio {seconds['bare'] / seconds[side]:.3f}")
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ def options_of(kafka: Kafka, topic: str, latency: float = LATENCY) -> StreamOpti
 def stream_rate(folder: str, settings: Any, kafka: Kafka, pairs: list[tuple[str, str]]) -> float:
     """These pairs through a topic that holds them all from the start; the folder is for log and store."""
     topic = kafka.topic(2)
-    Path(folder).mkdir()
+    Path(folder).mkdir(exist_ok=True)
     log = f"{folder}/topic.parquet"
     pq.write_table(pair_table(pairs, "topic"), log)
     produce(log, topic, KafkaAccess(kafka.bootstrap))

@@ -88,7 +88,7 @@ def run(way: Way, pairs: Path, server: Server | None, *, limit: float, kill: boo
                 if line.strip() == "judging" and kill and not killed:
                     time.sleep(KILL_AFTER)
                     killed = True
-                    victim(process.pid, server).kill()
+                    kill_engine(process.pid, server)
             process.wait()
             clock.cancel()
             if over.is_set():
@@ -101,11 +101,13 @@ def run(way: Way, pairs: Path, server: Server | None, *, limit: float, kill: boo
         return found
 
 
-def victim(pid: int, server: Server | None) -> psutil.Process:
+def kill_engine(pid: int, server: Server | None) -> None:
+    """The server with its engine, or else the first Serve replica below the process."""
     if server is not None:
-        return psutil.Process(server.pid)
+        server.kill()
+        return
     family = psutil.Process(pid).children(recursive=True)
-    return next(one for one in family if one.cmdline() and one.cmdline()[0].startswith("ray::ServeReplica"))
+    next(one for one in family if one.cmdline() and one.cmdline()[0].startswith("ray::ServeReplica")).kill()
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -38,10 +39,10 @@ class Server:
         self._keeper.start()
         self.wait()
 
-    @property
-    def pid(self) -> int:
+    def kill(self) -> None:
+        """The server and its engine, which outlives its parent when that one has no time to say so."""
         self.wait()
-        return self._process.pid
+        os.killpg(self._process.pid, signal.SIGKILL)
 
     def _start(self) -> subprocess.Popen[bytes]:
         from serve.engine_arguments import engine_arguments, engine_environment
@@ -56,7 +57,9 @@ class Server:
             else:
                 command += [flag, str(value)]
         environment = os.environ | engine_environment(self._judge.settings)
-        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
 
     def _keep(self) -> None:
         while not self._over.wait(0.2):

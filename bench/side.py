@@ -1,0 +1,74 @@
+"""A side of a comparison as a process of its own, measured portion by portion and frozen while another one's turn is.
+
+A machine that is shared is faster one minute than the next, so sides are compared by turns and not one after the other.
+What a frozen side would do in the background (Ray's own processes are never idle) must not slow down the side whose
+turn it is: all processes of the others are stopped (SIGSTOP) meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TypeVar
+
+import psutil
+
+READY = "ready"
+Portion = TypeVar("Portion")
+
+
+class Side:
+    """A child process that says when it is ready and then a number for every portion it is asked about."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._hear(READY)
+        self._frozen: list[psutil.Process] = []
+
+    def __enter__(self) -> Side:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.thaw()
+        assert self._child.stdin is not None
+        self._child.stdin.close()
+        self._child.wait()
+
+    def measure(self, portion: int) -> float:
+        assert self._child.stdin is not None
+        self._child.stdin.write(f"{portion}\n")
+        self._child.stdin.flush()
+        return float(self._hear("rate"))
+
+    def freeze(self) -> None:
+        """Stop the child and all it has started, the parents first, so that none starts anything meanwhile."""
+        child = psutil.Process(self._child.pid)
+        self._frozen = [child, *child.children(recursive=True)]
+        for process in self._frozen:
+            process.suspend()
+
+    def thaw(self) -> None:
+        for process in self._frozen:
+            process.resume()
+        self._frozen = []
+
+    def _hear(self, word: str) -> str:
+        """What follows this word at the beginning of a line; engines print lines of their own."""
+        assert self._child.stdout is not None
+        for line in self._child.stdout:
+            if line.startswith(f"{word} "):
+                return line.removeprefix(word).strip()
+        raise SystemExit(f"a side ended with {self._child.wait()} before it said {word!r}")
+
+
+def answer(opened: AbstractContextManager[Callable[[Portion], float]], portion_of: Callable[[int], Portion]) -> None:
+    """The child's part: open a side, warm it with portion 0, then measure the portions that are asked for."""
+    with opened as measure:
+        measure(portion_of(0))
+        print(f"{READY} now", flush=True)
+        for line in sys.stdin:
+            print(f"rate {json.dumps(measure(portion_of(int(line))))}", flush=True)
