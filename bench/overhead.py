@@ -4,7 +4,7 @@ Bare vLLM is its own offline class with the same weights, prompts, sampling para
 pairs at once. The pipeline reads them from Parquet, screens, judges through Ray Data and Ray Serve, and commits them
 to a store; the stream finds them in a topic of a real broker. Both are timed from the first pair judged to the last
 commit. All are warmed up first, and the start-up of engine and workers is left out. With several rounds, which need
-room in memory for all engines at once, the sides take turns (``bench.side``) and the ratio is of all rounds together.
+room in memory for all engines at once, the sides take turns (``bench.side``) and the ratio is of their medians.
 The last lines end in ``ratio R``.
 
     python -m bench.overhead --pairs 500 --base smollm2-135m
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -152,9 +153,9 @@ def main() -> None:
     rates = by_turns({side: [*this, "--only", side] for side in arguments.sides}, arguments.rounds)
     if arguments.json:
         arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, "rates": rates}))
-    seconds = {side: sum(1 / rate for rate in found) for side, found in rates.items()}
-    for side in [side for side in seconds if side != "bare" and "bare" in seconds]:
-        print(f"{side} to bare: ratio {seconds['bare'] / seconds[side]:.3f}")
+    middle = {side: statistics.median(found) for side, found in rates.items()}
+    for side in [side for side in middle if side != "bare" and "bare" in middle]:
+        print(f"{side} to bare: ratio {middle[side] / middle['bare']:.3f}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,10 @@ class Side:
     """A child process that says when it is ready and then a number for every portion it is asked about."""
 
     def __init__(self, command: list[str]) -> None:
-        self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # A session of its own: a shell that ends would hang up on a group of processes with stopped ones among them.
+        self._child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
         self._hear(READY)
         self._frozen: list[psutil.Process] = []
 

@@ -8,7 +8,8 @@ from typing import Any
 from serve.identity import Judge, has_gpu
 from serve.settings import JudgeSettings
 
-GPU_STEP_TOKENS = 16_384  # of one step; vLLM gives an engine inside a program 2,048, and every step costs the same
+# Of one step, as vLLM's offline class has them. It gives an engine inside a program 2,048, and every step has its cost.
+GPU_STEP_TOKENS, CPU_STEP_TOKENS = 16_384, 4_096
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # the values vLLM takes
 
 
@@ -49,6 +50,7 @@ def engine_arguments(judge: Judge) -> dict[str, Any]:
         arguments["gpu_memory_utilization"] = settings.engine.gpu_memory_utilization
         arguments["max_num_batched_tokens"] = GPU_STEP_TOKENS
     else:
+        arguments["max_num_batched_tokens"] = CPU_STEP_TOKENS
         arguments["block_size"] = 32  # the CPU default of 128 spoils prefix caching
     if judge.lora_path and judge.lora_rank:
         rank = next((size for size in LORA_RANKS if size >= judge.lora_rank), judge.lora_rank)

@@ -39,6 +39,10 @@ def test_a_step_on_a_gpu_takes_many_pairs_together(on_gpu: None) -> None:
     assert started.engine_arguments(judge_with_lora(16))["max_num_batched_tokens"] == 16_384
 
 
+def test_a_step_on_a_cpu_takes_as_many_tokens_as_vllm_takes_offline() -> None:
+    assert started.engine_arguments(judge_with_lora(16))["max_num_batched_tokens"] == 4_096
+
+
 def test_a_gpu_works_on_more_pairs_at_once_unless_told_how_many(on_gpu: None) -> None:
     judge = judge_with_lora(16)
     few = replace(judge, settings=JudgeSettings.load(engine={"max_num_seqs": 8}))
