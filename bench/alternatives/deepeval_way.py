@@ -19,6 +19,7 @@ from deepeval.test_case import LLMTestCase, SingleTurnParams
 
 def main(source: Path, out: Path, url: str) -> None:
     pairs = [json.loads(line) for line in source.open()]
+    os.chdir(out.parent)  # it keeps its last run in the folder where it stands
     model = LocalModel(model="judge", base_url=url, api_key="none", generation_kwargs={"max_tokens": 256})
     metric = GEval(
         name="Culture",
