@@ -20,7 +20,7 @@ from tests.kafka.topics import Kafka
 from tests.link import SlowLink
 from tests.ports import free_ports
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 
 
 @contextmanager

@@ -70,4 +70,4 @@ start_ray()
 assert signal.getsignal(signal.SIGTERM) is ours
 """
     joined = os.environ | {"RAY_ADDRESS": ray.get_runtime_context().gcs_address, "RAY_AUTH_MODE": "token"}
-    subprocess.run([sys.executable, "-c", code], env=joined, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], env=joined, check=True, timeout=500)
