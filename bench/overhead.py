@@ -5,7 +5,7 @@ pairs at once. The pipeline reads them from Parquet, screens, judges through Ray
 to a store; the stream finds them in a topic of a real broker. Both are timed from the first pair judged to the last
 commit. All are warmed up first, and the start-up of engine and workers is left out. With several rounds, which need
 room in memory for all engines at once, the sides take turns (``bench.side``) and the ratio is of their medians.
-The last lines end in ``ratio R``.
+Each line also tells which processes kept the cores busy while pairs were judged. The last lines end in ``ratio R``.
 
     python -m bench.overhead --pairs 500 --base smollm2-135m
 """
@@ -19,19 +19,18 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from bench.judge import add_judge_options, settings_of
 from bench.pairs import bench_pairs, pair_table
-from bench.side import Side, answer
+from bench.side import Measure, Measured, Pairs, Side, answer
 
 WARM_UP = 64
-Pairs = list[tuple[str, str]]
-Measure = Callable[[Pairs], float]
 
 
 @contextmanager
@@ -105,19 +104,21 @@ def stream(arguments: argparse.Namespace) -> Iterator[Measure]:
 SIDES = {"bare": bare, "pipeline": pipeline, "stream": stream}
 
 
-def by_turns(commands: dict[str, list[str]], rounds: int) -> dict[str, list[float]]:
+def by_turns(commands: dict[str, list[str]], rounds: int) -> dict[str, list[Measured]]:
     """What each side did in every round; a single round starts the sides one after the other."""
-    rates: dict[str, list[float]] = {name: [] for name in commands}
+    found: dict[str, list[Measured]] = {name: [] for name in commands}
 
     def take(name: str, side: Side, portion: int) -> None:
-        rates[name].append(side.measure(portion))
-        print(f"{name:<9} {rates[name][-1]:8.2f} pairs/s", flush=True)
+        measured = side.measure(portion)
+        found[name].append(measured)
+        busy = ", ".join(f"{who} {cores:.2f}" for who, cores in measured.cores.items())
+        print(f"{name:<9} {measured.rate:8.2f} pairs/s; cores: {busy}", flush=True)
 
     if rounds == 1:
         for name, command in commands.items():
             with Side(command) as side:
                 take(name, side, 1)
-        return rates
+        return found
     with ExitStack() as stack:
         sides = {}
         for name, command in commands.items():
@@ -128,7 +129,7 @@ def by_turns(commands: dict[str, list[str]], rounds: int) -> dict[str, list[floa
                 side.thaw()
                 take(name, side, portion)
                 side.freeze()
-    return rates
+    return found
 
 
 def main() -> None:
@@ -150,10 +151,11 @@ def main() -> None:
         )
         return
     this = [sys.executable, "-m", "bench.overhead", *sys.argv[1:]]
-    rates = by_turns({side: [*this, "--only", side] for side in arguments.sides}, arguments.rounds)
+    measured = by_turns({side: [*this, "--only", side] for side in arguments.sides}, arguments.rounds)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, "rates": rates}))
-    middle = {side: statistics.median(found) for side, found in rates.items()}
+        sides = {side: [asdict(one) for one in found] for side, found in measured.items()}
+        arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, "sides": sides}))
+    middle = {side: statistics.median(one.rate for one in found) for side, found in measured.items()}
     for side in [side for side in middle if side != "bare" and "bare" in middle]:
         print(f"{side} to bare: ratio {middle[side] / middle['bare']:.3f}")
 

@@ -12,17 +12,28 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import TypeVar
 
 import psutil
 
-READY = "ready"
-Portion = TypeVar("Portion")
+from bench.cores import Cores
+
+READY, MEASURED = "ready", "measured"
+Pairs = list[tuple[str, str]]
+Measure = Callable[[Pairs], float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Pairs a second of one portion, and the cores that each kind of process kept busy meanwhile."""
+
+    rate: float
+    cores: dict[str, float]
 
 
 class Side:
-    """A child process that says when it is ready and then a number for every portion it is asked about."""
+    """A child process that says when it is ready and then what came of every portion it is asked about."""
 
     def __init__(self, command: list[str]) -> None:
         # A session of its own: a shell that ends would hang up on a group of processes with stopped ones among them.
@@ -41,11 +52,11 @@ class Side:
         self._child.stdin.close()
         self._child.wait()
 
-    def measure(self, portion: int) -> float:
+    def measure(self, portion: int) -> Measured:
         assert self._child.stdin is not None
         self._child.stdin.write(f"{portion}\n")
         self._child.stdin.flush()
-        return float(self._hear("rate"))
+        return Measured(**json.loads(self._hear(MEASURED)))
 
     def freeze(self) -> None:
         """Stop the child and all it has started, the parents first, so that none starts anything meanwhile."""
@@ -68,10 +79,14 @@ class Side:
         raise SystemExit(f"a side ended with {self._child.wait()} before it said {word!r}")
 
 
-def answer(opened: AbstractContextManager[Callable[[Portion], float]], portion_of: Callable[[int], Portion]) -> None:
+def answer(side: AbstractContextManager[Measure], portion_of: Callable[[int], Pairs]) -> None:
     """The child's part: open a side, warm it with portion 0, then measure the portions that are asked for."""
-    with opened as measure:
+    with side as measure:
         measure(portion_of(0))
         print(f"{READY} now", flush=True)
         for line in sys.stdin:
-            print(f"rate {json.dumps(measure(portion_of(int(line))))}", flush=True)
+            pairs = portion_of(int(line))
+            with Cores() as cores:
+                rate = measure(pairs)
+            found = Measured(rate, cores.busy(len(pairs) / rate))
+            print(f"{MEASURED} {json.dumps(asdict(found))}", flush=True)
