@@ -29,6 +29,7 @@ from excam.store.schema import MIGRATIONS, Migration, make_tables, migrate_step,
 from excam.store.scrub import scrub
 from excam.store.snapshot import write_snapshot
 from excam.store.url import StoreUrl
+from excam.store.writer import Writer
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -43,6 +44,7 @@ class Store:
         self.url = url
         self.read_only = read_only
         self._connection = connection
+        self._writer = Writer(url, connection)
         self.after_commit: Callable[[], None] | None = None
         self.data_path = self._data_path()
 
@@ -69,6 +71,7 @@ class Store:
         return cls(place, connection, read_only=read_only)
 
     def close(self) -> None:
+        self._writer.close()
         self._connection.close()
 
     def __enter__(self) -> Store:
@@ -131,7 +134,7 @@ class Store:
         ranges: Sequence[OffsetRange] = (),
     ) -> Committed:
         """Store staged outcomes (Parquet files or Arrow tables) and their place in the source in one transaction."""
-        with self._connection.cursor() as connection:
+        with self._writer.cursor() as connection:
             done = commit(connection, lease, run_id, judge_version, staged, units, ranges)
         if self.after_commit is not None:
             self.after_commit()
