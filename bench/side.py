@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from types import TracebackType
 
@@ -63,11 +63,13 @@ class Side:
         child = psutil.Process(self._child.pid)
         self._frozen = [child, *child.children(recursive=True)]
         for process in self._frozen:
-            process.suspend()
+            with suppress(psutil.NoSuchProcess):  # one that was just ending
+                process.suspend()
 
     def thaw(self) -> None:
         for process in self._frozen:
-            process.resume()
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
         self._frozen = []
 
     def _hear(self, word: str) -> str:
