@@ -4,7 +4,7 @@ Bare vLLM is its own offline class with the same weights, prompts, sampling para
 pairs at once. The pipeline reads them from Parquet, screens, judges through Ray Data and Ray Serve, and commits them
 to a store; the stream finds them in a topic of a real broker. Both are timed from the first pair judged to the last
 commit. All are warmed up first, and the start-up of engine and workers is left out. With several rounds, which need
-room in memory for all engines at once, the sides take turns (``bench.side``) and the ratio is of their medians.
+room in memory for all engines at once, the sides take turns (``bench.side``) and the time of all rounds counts.
 Each line also tells which processes kept the cores busy while pairs were judged. The last line is ``ratio R``, of the
 pipeline.
 
@@ -139,9 +139,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=500, help="in every round")
     parser.add_argument("--words", type=int, default=90, help="about so many in a pair")
     parser.add_argument(
-        "--sides", nargs="+", choices=SIDES, default=list(SIDES), help="the stream needs Java and Maven"
+        "--sides", nargs="+", choices=SIDES, default=_possible(), help="the stream only where Java and Maven are"
     )
-    parser.add_argument("--rounds", type=int, default=1, help="all sides in turn, so often")
+    parser.add_argument("--rounds", type=int, help="all sides in turn, so often; 3 on a CPU, 1 on a GPU")
     add_judge_options(parser)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--only", choices=SIDES, help=argparse.SUPPRESS)
@@ -160,11 +160,11 @@ def main() -> None:
     if arguments.json:
         sides = {side: [asdict(one) for one in found] for side, found in measured.items()}
         arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, "sides": sides}))
-    middle = {side: statistics.median(one.rate for one in found) for side, found in measured.items()}
-    if "stream" in middle and "bare" in middle:
-        print(f"stream to bare {middle['stream'] / middle['bare']:.3f}")
-    if "pipeline" in middle and "bare" in middle:
-        print(f"ratio {middle['pipeline'] / middle['bare']:.3f}")
+    rates = {side: statistics.harmonic_mean([one.rate for one in found]) for side, found in measured.items()}
+    if "stream" in rates and "bare" in rates:
+        print(f"stream to bare {rates['stream'] / rates['bare']:.3f}")
+    if "pipeline" in rates and "bare" in rates:
+        print(f"ratio {rates['pipeline'] / rates['bare']:.3f}")
 
 
 def _possible() -> list[str]:
