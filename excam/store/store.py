@@ -274,7 +274,7 @@ def _migrate(
     """Make the tables of a new store; change those of an existing one only while nobody else writes."""
     if version == 0:
         make_tables(connection, migrations)
-        version = stored_version(connection)
+        version = attempt(lambda: stored_version(connection))
     later = [migration for migration in migrations if migration.version > version]
     if later:
         with take_lease(url, connection, "migrating the store", wait=MIGRATION_WAIT):
