@@ -23,6 +23,7 @@ from ray.serve.metrics import Counter, Gauge
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
 from excam.judgement import JudgeFailure, Judgement
+from serve.cores import engines_of
 from serve.engine_arguments import engine_environment
 from serve.guard import TOKEN_VARIABLE
 from serve.identity import has_gpu, identify
@@ -32,13 +33,13 @@ QUEUE_PER_REPLICA = 4  # calls that may wait for each one being worked on before
 
 
 class JudgeReplica:
-    """One engine and its identity. ``judge_batch`` is what pipelines and the HTTP face call."""
+    """One judge and its identity. ``judge_batch`` is what pipelines and the HTTP face call."""
 
-    def __init__(self, settings: JudgeSettings) -> None:
+    def __init__(self, settings: JudgeSettings, engines: int = 1) -> None:
         from serve.engine import JudgeEngine
         from serve.identity import prepare
 
-        self._engine = JudgeEngine(prepare(settings))
+        self._engine = JudgeEngine(prepare(settings), engines)
         tags = ("judge_version",)
         version = {"judge_version": self._engine.card.judge_version}
         self._pairs = Counter("excam_judged_pairs", description="Pairs judged, by status.", tag_keys=(*tags, "status"))
@@ -84,12 +85,13 @@ def judge_deployment(settings: JudgeSettings) -> Any:
     """The deployment with replicas, queues and autoscaling as the settings say, bound to them."""
     replicas = settings.replicas
     gpus = float(has_gpu()) if replicas.gpus == "auto" else replicas.gpus
+    engines = 1 if gpus else engines_of(settings)
     options: dict[str, Any] = {
         "name": "Judge",
         "ray_actor_options": {
             "num_cpus": replicas.cpus,
             "num_gpus": gpus,
-            "runtime_env": {"env_vars": engine_environment(settings)},
+            "runtime_env": {"env_vars": engine_environment(settings, engines)},
         },
         "max_ongoing_requests": replicas.max_ongoing_requests,
         "max_queued_requests": replicas.max_ongoing_requests * QUEUE_PER_REPLICA * replicas.max,
@@ -105,7 +107,7 @@ def judge_deployment(settings: JudgeSettings) -> Any:
             "max_replicas": replicas.max,
             "target_ongoing_requests": replicas.target_ongoing_requests,
         }
-    return serve.deployment(**options)(JudgeReplica).bind(settings)
+    return serve.deployment(**options)(JudgeReplica).bind(settings, engines)
 
 
 class JudgeArguments(BaseModel):

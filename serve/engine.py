@@ -1,4 +1,4 @@
-"""One vLLM engine and how a pair is judged with it: the decision first, the report only where there is an error."""
+"""vLLM and how a pair is judged with it: the decision first, the report only where there is an error."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Decision:
 
 
 class JudgeEngine:
-    """Judges pairs with one vLLM engine; the same code on a CPU and on a GPU, only settings differ.
+    """Judges pairs with vLLM; the same code on a CPU and on a GPU, only settings differ.
 
     A tuned judge decodes freely. A clean report is a handful of tokens, so asking for that many gives the decision
     and, for most traffic, the whole report with its exact probability. A judge that does not open as a report does
@@ -52,7 +52,7 @@ class JudgeEngine:
     verdicts are marked as guided.
     """
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, engines: int = 1) -> None:
         from vllm.engine.arg_utils import AsyncEngineArgs
         from vllm.lora.request import LoRARequest
         from vllm.v1.engine.async_llm import AsyncLLM
@@ -66,7 +66,7 @@ class JudgeEngine:
         self._tokens = self._requests.tokens
         self._lora = LoRARequest(judge.card.adapter, 1, str(judge.lora_path)) if judge.lora_path else None
         self._number = itertools.count()
-        self._engine = AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge)))
+        self._engine = AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge, engines)))
 
     async def judge_many(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement | JudgeFailure]:
         """Judge several pairs at once; the engine batches them with whatever else it is working on."""

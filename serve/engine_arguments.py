@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from serve.cores import threads_of
 from serve.identity import Judge, has_gpu
 from serve.settings import JudgeSettings
 
@@ -13,14 +14,13 @@ GPU_STEP_TOKENS, CPU_STEP_TOKENS = 16_384, 4_096
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # the values vLLM takes
 
 
-def engine_environment(settings: JudgeSettings) -> dict[str, str]:
-    """Variables the engine's process must be born with; Ray would otherwise give it a single thread."""
+def engine_environment(settings: JudgeSettings, engines: int = 1) -> dict[str, str]:
+    """Variables the process must be born with that starts so many engines; Ray would give each a single thread."""
     quiet = {"VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"), "VLLM_NO_USAGE_STATS": "1"}
     local = {"VLLM_HOST_IP": "127.0.0.1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
-    threads = settings.engine.cpu_threads or os.cpu_count() or 1
     cpu = {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the model then runs in the engine's own process, not in one more
-        "OMP_NUM_THREADS": str(threads),
+        "OMP_NUM_THREADS": str(max(1, threads_of(settings) // engines)),
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         "VLLM_CPU_KVCACHE_SPACE": str(settings.engine.cpu_kv_cache_gib),
     }
@@ -29,8 +29,11 @@ def engine_environment(settings: JudgeSettings) -> dict[str, str]:
     return quiet | local | cpu | gpu
 
 
-def engine_arguments(judge: Judge) -> dict[str, Any]:
-    """Arguments for vLLM's engine; ``max_lora_rank`` follows the adapter, since vLLM refuses what is above it."""
+def engine_arguments(judge: Judge, engines: int = 1) -> dict[str, Any]:
+    """Arguments for vLLM; ``max_lora_rank`` follows the adapter, since vLLM refuses what is above it.
+
+    Several engines on a CPU are what vLLM calls data parallel: it hands every request to the one with least to do.
+    """
     settings = judge.settings
     on_gpu = has_gpu()
     asked = settings.engine.max_num_seqs
@@ -52,6 +55,8 @@ def engine_arguments(judge: Judge) -> dict[str, Any]:
     else:
         arguments["max_num_batched_tokens"] = CPU_STEP_TOKENS
         arguments["block_size"] = 32  # the CPU default of 128 spoils prefix caching
+        if engines > 1:  # each with its model in its own process, not in one more
+            arguments |= {"data_parallel_size": engines, "distributed_executor_backend": "uni"}
     if judge.lora_path and judge.lora_rank:
         rank = next((size for size in LORA_RANKS if size >= judge.lora_rank), judge.lora_rank)
         arguments |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": rank}

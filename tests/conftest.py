@@ -84,7 +84,10 @@ def judge_settings() -> Any:
     """A judge that decides by one token and, with this threshold, seldom writes a report: fast enough for tests."""
     from serve.settings import JudgeSettings
 
-    return JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=1.0, max_prompt_tokens=512)
+    one = {"cpu_engines": 1}  # starts in half the time of several
+    return JudgeSettings.load(
+        None, base="smollm2-135m", adapter="none", threshold=1.0, max_prompt_tokens=512, engine=one
+    )
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from excam.fault import UserError
-from train import model
+from train import adapter, lora, model
 from train.examples import Examples
 from train.finish import finish
 from train.loop import Run, Trainer
@@ -30,6 +30,7 @@ def main() -> None:
     options.add_argument("--recipe", default="qwen2.5-coder-0.5b")
     options.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="change the recipe")
     options.add_argument("--without", action="append", default=[], metavar="SOURCE", help="leave it out of training")
+    options.add_argument("--from", dest="begin", action="append", default=[], type=Path, help="adapters; their mean")
     options.add_argument("--minutes", type=float, help="end then, with the learning rate fitted to it")
     options.add_argument("--steps", type=int, help="at most so many steps")
     options.add_argument("--say-every", type=int, default=20)
@@ -55,6 +56,8 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
     if asked.without:
         train = without(train, frozenset(asked.without))
     network = model.load(asked.model, recipe, device)
+    if asked.begin:
+        lora.begin(network, adapter.mean_update(asked.begin))
     run = Run(
         asked.out,
         asked.minutes,

@@ -1,14 +1,20 @@
-"""Save an adapter as peft does, cut to a rank by SVD, so that vLLM, peft and ``excam.models`` all load it."""
+"""Save an adapter as peft does, cut to a rank by SVD, so that vLLM, peft and ``excam.models`` all load it.
+
+Training may begin with what was saved: :func:`mean_update`.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from excam.fault import UserError
+from excam.models.merge import lora_updates
 from train.lora import adapters, factors
 
 
@@ -48,3 +54,20 @@ def save(model: nn.Module, folder: Path, *, base: str, rank: int | None = None) 
     }
     (folder / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
     return weights.stat().st_size
+
+
+def mean_update(folders: Sequence[Path]) -> dict[str, tuple[Tensor, Tensor]]:
+    """The mean of saved adapters' updates as factors (A, B) by the layer's name, for :func:`train.lora.begin`.
+
+    Factors are laid side by side and not added: the mean of products is not the product of means.
+    """
+    found = [lora_updates(folder) for folder in folders]
+    if any(other.keys() != found[0].keys() for other in found[1:]):
+        raise UserError("these adapters change different layers", "average adapters of one base and one recipe")
+    return {
+        name.removesuffix(".weight"): (
+            torch.cat([one[name][0] for one in found]),
+            torch.cat([one[name][1] / len(found) for one in found], 1),
+        )
+        for name in found[0]
+    }

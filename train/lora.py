@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from excam.fault import UserError
 
 
 class Lora(nn.Module):
@@ -66,6 +68,29 @@ def factors(adapter: Lora, rank: int) -> tuple[Tensor, Tensor]:
     u, s, v = torch.linalg.svd(adapter.scale * left @ right.T)
     root = s[:rank].sqrt()
     return root[:, None] * (inner @ v[:rank].T).T, outer @ u[:, :rank] * root
+
+
+@torch.no_grad()
+def begin(model: nn.Module, updates: Mapping[str, tuple[Tensor, Tensor]]) -> None:
+    """Put updates (A, B), by the layer's name, in place of what the adapters hold; one of higher rank is cut.
+
+    Where the adapter has room left, its other rows stay as they were drawn, so that all of its rank can train.
+    """
+    if updates.keys() != adapters(model).keys():
+        raise UserError(
+            "the adapter to begin with changes other layers than this base and recipe train",
+            "take its own base, and the same layers",
+        )
+    for name, adapter in adapters(model).items():
+        down, up = (part.to(adapter.down) for part in updates[name])
+        full = adapter.down.shape[0]
+        if len(down) > full:
+            wide = Lora(adapter.base, len(down), 1.0, 0.0)
+            wide.down.copy_(down)
+            wide.up.copy_(up)
+            down, up = factors(wide, full)
+        adapter.down[: len(down)] = down
+        adapter.up.zero_()[:, : len(down)] = up / adapter.scale
 
 
 @torch.no_grad()

@@ -24,7 +24,7 @@ from ray.train import Checkpoint, CheckpointConfig, FailureConfig, RunConfig, Sc
 from ray.train.torch import TorchConfig, TorchTrainer
 
 from excam.fault import UserError
-from train import model
+from train import lora, model
 from train.examples import Examples
 from train.finish import finish
 from train.loop import Run, Trainer
@@ -128,7 +128,9 @@ def work(given: dict[str, Any]) -> None:
         if base.sha256 != job.base_sha256:
             raise RuntimeError(f"{job.base} on this node is {base.sha256}, the driver has {job.base_sha256}")
         network = model.load(base.path, job.recipe, device)
-        train, dev = ray.get([given["train"], given["dev"]])
+        train, dev, begin = ray.get([given["train"], given["dev"], given["begin"]])
+        if begin:
+            lora.begin(network, begin)
         trainer = WorkerTrainer(given["board"], network, train, dev, job.recipe, run)
         given["board"].write.remote({"event": "started", "rank": run.rank, "step": trainer.place.step})
         trainer.train()
@@ -140,10 +142,19 @@ def work(given: dict[str, Any]) -> None:
         shutil.rmtree(out, ignore_errors=True)
 
 
-def fit(job: Job, train: Examples, dev: Examples, say: Say = lambda facts: None) -> Path:
-    """Run the job to its end and bring adapter, result and metrics into ``job.run.out``; returns that folder."""
+def fit(
+    job: Job,
+    train: Examples,
+    dev: Examples,
+    say: Say = lambda facts: None,
+    begin: Mapping[str, tuple[torch.Tensor, torch.Tensor]] | None = None,
+) -> Path:
+    """Run the job to its end and bring adapter, result and metrics into ``job.run.out``; returns that folder.
+
+    ``begin`` is an update to begin with instead of none, as :func:`train.adapter.mean_update` reads it.
+    """
     board: Any = Board.remote()  # type: ignore[attr-defined]
-    given = {"job": job, "board": board, "train": ray.put(train), "dev": ray.put(dev)}
+    given = {"job": job, "board": board, "train": ray.put(train), "dev": ray.put(dev), "begin": ray.put(begin)}
     resources = {"CPU": job.cpus_per_worker} | ({"GPU": job.gpus_per_worker} if job.gpus_per_worker else {})
     trainer = TorchTrainer(
         work,

@@ -34,15 +34,25 @@ def dataset() -> None:
 @click.option(
     "--wordings", type=click.IntRange(1), default=1, show_default=True, help="Ways to put each twin of train."
 )
+@click.option(
+    "--apart",
+    "similar",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.7,
+    show_default=True,
+    help="Questions as alike as this (Jaccard) stay in one split; 1: the same question alone.",
+)
 @click.option("--soft", type=FILE, multiple=True, help="Soft errors that `excam dataset soft` wrote; may be repeated.")
-def build(sources: Path, out: Path, profile: str, seed: int, wordings: int, soft: tuple[Path, ...]) -> None:
+def build(
+    sources: Path, out: Path, profile: str, seed: int, wordings: int, similar: float, soft: tuple[Path, ...]
+) -> None:
     """Build the dataset from the sources that are at hand, and name those that are not."""
     from excam.dataset.build import build as run
     from excam.dataset.profile import PROFILES
     from excam.dataset.soft_file import read_soft
 
     rows = [row for path in soft for row in read_soft(path)]
-    account = run(sources, out, replace(PROFILES[profile], wordings=wordings), seed, rows).account
+    account = run(sources, out, replace(PROFILES[profile], wordings=wordings, similar=similar), seed, rows).account
     for name in account.gathered.missing:
         click.echo(f"missing: {name}. {account.sources[name].get_it}", err=True)
     for (split,), count in sorted(account.tally.by("split").items()):

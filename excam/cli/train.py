@@ -12,6 +12,7 @@ import click
 from excam.fault import UserError
 
 if TYPE_CHECKING:
+    from excam.models import BaseModel
     from train.recipe import Recipe
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -25,6 +26,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change one value of the recipe.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Workers that share the work.")
 @click.option("--gpus-per-worker", type=click.FloatRange(0), help="[default: 1 where the cluster has GPUs, else 0]")
+@click.option("--from", "begin", multiple=True, help="Adapter to begin with, by name or folder; of several the mean.")
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), help="End then, the learning rate fitted to it.")
 @click.option("--steps", type=click.IntRange(1), help="At most so many steps.")
 @click.option("--without", multiple=True, metavar="SOURCE", help="Leave a source out of the training data.")
@@ -42,6 +44,7 @@ def train(
     changes: tuple[str, ...],
     workers: int,
     gpus_per_worker: float | None,
+    begin: tuple[str, ...],
     without: tuple[str, ...],
     resume: bool,
     storage: str | None,
@@ -53,6 +56,7 @@ def train(
 
     from excam.models import resolve
     from serve.start import start_ray
+    from train.adapter import mean_update
     from train.loop import Run
     from train.ray_job import Job, begun, fit, require_room
     from train.selection import without as leave_out
@@ -62,6 +66,7 @@ def train(
     kept = storage or str(out.resolve())
     _check_place(kept, out, resume, begun(kept))
     found = resolve(base)
+    update = mean_update([_adapter(name, found) for name in begin]) if begin else None
     click.echo(f"tokens of {data} for {found.name}", err=True)
     learnt = tokens(data / "train.parquet", found, chosen, out / "tokens")
     dev = tokens(data / "dev.parquet", found, chosen, out / "tokens")
@@ -82,11 +87,22 @@ def train(
         gpus_per_worker=gpus,
         reports=reports,
     )
-    fit(job, leave_out(learnt, frozenset(without)) if without else learnt, dev, say)
+    fit(job, leave_out(learnt, frozenset(without)) if without else learnt, dev, say, update)
     ray.shutdown()
     result = json.loads((out / "result.json").read_text("utf-8"))
     say({"step": result["place"]["step"], "dev": result["dev"]})
     click.echo(f"adapter: {out / 'adapter'} ({result['bytes']:,} bytes); metrics: {out / 'metrics.parquet'}")
+
+
+def _adapter(name: str, base: BaseModel) -> Path:
+    """The folder of an adapter to begin with: one that training wrote, or a published one that belongs to the base."""
+    from excam.models import resolve_adapter
+
+    if Path(name).is_dir():
+        return Path(name)
+    published = resolve_adapter(name)
+    published.check_base(base)
+    return published.path
 
 
 def load_recipe(name: str, changes: tuple[str, ...]) -> Recipe:

@@ -51,7 +51,7 @@ def build(
         raise UserError(f"there is no profile {profile!r}", f"take one of {', '.join(PROFILES)}")
     gathered = gather(sources_root, sources)
     items = _items(gathered, chosen, seed)
-    component_of = components(items)
+    component_of = components(items, chosen.similar)
     alone = {name for name, source in sources.items() if source.evaluation_only}
     split_of = split_components(items, component_of, seed, alone)
     by_split: dict[Split, list[Item]] = {split: [] for split in Split}
@@ -94,6 +94,7 @@ def _summary(out: Path, account: Account) -> dict[str, Any]:
         "version": VERSION,
         "profile": account.profile.name,
         "seed": account.seed,
+        "similar": account.profile.similar,
         "sources": {"found": account.gathered.found, "missing": account.gathered.missing},
         "samples": {f"{split}": count for (split,), count in sorted(tally.by("split").items())},
         "counts": {

@@ -99,7 +99,7 @@ def near_duplicates(texts: Sequence[str], similar: float = SIMILAR) -> Iterator[
 
 
 def components(items: Iterable[Item], similar: float = SIMILAR) -> dict[str, str]:
-    """The component of every group: the unit that a split may not cut."""
+    """The component of every group: the unit that a split may not cut. With 1 near-duplicates and kin may part."""
     joined = Groups()
     group_of: dict[str, str] = {}
     kin_of: dict[str, str] = {}
@@ -107,7 +107,7 @@ def components(items: Iterable[Item], similar: float = SIMILAR) -> dict[str, str
     for item in items:
         groups.add(item.group)
         joined.join(group_of.setdefault(essence(item), item.group), item.group)
-        if family := kin(item):
+        if similar < 1 and (family := kin(item)):
             joined.join(kin_of.setdefault(family, item.group), item.group)
     for one, other in near_duplicates(sorted(group_of), similar):
         joined.join(group_of[one], group_of[other])

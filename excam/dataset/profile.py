@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from excam.dataset.duplicates import SIMILAR
+
 
 @dataclass(frozen=True)
 class Appetite:
@@ -26,7 +28,8 @@ class Profile:
 
     ``samples`` bounds the samples of a source before soft errors are made, ``ordinary`` the items of a source that are
     not about culture, ``chores`` the tasks of each family made here, and ``wordings`` in how many ways each twin of
-    train is put: an epoch over other words teaches more than the same words again.
+    train is put: an epoch over other words teaches more than the same words again. Questions at least as alike as
+    ``similar`` stay in one split; with 1 that is the same question alone, an easier test than ours.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Profile:
     ordinary: int = 4_000
     chores: int = 14
     wordings: int = 1
+    similar: float = SIMILAR
 
     def of(self, source: str) -> Appetite:
         return self.appetite.get(source, self.usual)

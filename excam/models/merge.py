@@ -54,8 +54,7 @@ def merge(base: BaseModel, adapter: Adapter, cache: Path | None = None, progress
 def _write(base: Path, adapter: Path, draft: Path) -> None:
     from safetensors.torch import load_file, save_file
 
-    scale = _scale(adapter)
-    updates = _pairs(load_file(adapter / WEIGHTS), adapter)
+    updates = lora_updates(adapter)
     for file in model_files(base):
         if file.name == MANIFEST:
             continue
@@ -68,13 +67,24 @@ def _write(base: Path, adapter: Path, draft: Path) -> None:
             weight = tensors[name]
             if weight.shape != (up.shape[0], down.shape[1]) or up.shape[1] != down.shape[0]:
                 raise UserError(f"adapter {adapter} does not fit: {name} has another shape", "use its own base")
-            tensors[name] = (weight.float() + scale * (up.float() @ down.float())).to(weight.dtype)
+            tensors[name] = (weight.float() + up @ down).to(weight.dtype)
         save_file(tensors, draft / file.name, metadata={"format": "pt"})
     if updates:
         raise UserError(
             f"adapter {adapter} changes {len(updates)} weights that the base does not have, first {min(updates)}",
             "use the base model it was trained on; embeddings shared with the head cannot be adapted",
         )
+
+
+def lora_updates(adapter: Path) -> dict[str, tuple[Any, Any]]:
+    """What an adapter adds to each of the base's weights, by name, as float32 factors (A, B) with B·A the update."""
+    from safetensors.torch import load_file
+
+    try:
+        scale, tensors = _scale(adapter), load_file(adapter / WEIGHTS)
+    except (OSError, ValueError) as problem:
+        raise UserError(f"{adapter} holds no adapter: {problem}", "give a folder that peft or training wrote") from None
+    return {name: (down.float(), scale * up.float()) for name, (down, up) in _pairs(tensors, adapter).items()}
 
 
 def _scale(adapter: Path) -> float:

@@ -68,7 +68,9 @@ def eventually(look: Callable[[], Any], what: str, seconds: float = START_SECOND
 @pytest.mark.engine
 def test_judge_api_and_dashboard_start_from_the_config_and_ask_for_tokens(tmp_path: Path) -> None:
     small = tmp_path / "judge.yaml"
-    small.write_text("{base: smollm2-135m, adapter: none, threshold: 1.0, max_prompt_tokens: 512}")
+    small.write_text(
+        "{base: smollm2-135m, adapter: none, threshold: 1.0, max_prompt_tokens: 512, engine: {cpu_engines: 2}}"
+    )
     config = serve_config("cpu-trial")
     config["applications"][0]["args"]["config"] = str(small)
     (pod,) = [pod for name, pod in pods(manifests("cpu-trial")) if name == "RayService judge head"]

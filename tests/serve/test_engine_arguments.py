@@ -43,6 +43,14 @@ def test_a_step_on_a_cpu_takes_as_many_tokens_as_vllm_takes_offline() -> None:
     assert started.engine_arguments(judge_with_lora(16))["max_num_batched_tokens"] == 4_096
 
 
+def test_several_engines_on_a_cpu_are_data_parallel_with_their_model_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    several = started.engine_arguments(judge_with_lora(16), 2)
+    assert (several["data_parallel_size"], several["distributed_executor_backend"]) == (2, "uni")
+    assert "data_parallel_size" not in started.engine_arguments(judge_with_lora(16))
+    monkeypatch.setattr(started, "has_gpu", lambda: True)
+    assert "data_parallel_size" not in started.engine_arguments(judge_with_lora(16), 2)
+
+
 def test_a_gpu_works_on_more_pairs_at_once_unless_told_how_many(on_gpu: None) -> None:
     judge = judge_with_lora(16)
     few = replace(judge, settings=JudgeSettings.load(engine={"max_num_seqs": 8}))

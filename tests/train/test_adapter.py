@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from excam.fault import UserError
 from tests.train.conftest import tiny_model
 from train import adapter, lora
 
@@ -65,6 +66,44 @@ def test_cutting_is_exact_where_the_rank_suffices_and_the_best_approximation_els
     down, up = lora.factors(one, 2)
     values = torch.linalg.svdvals(update)
     torch.testing.assert_close(torch.linalg.norm(up @ down - update), values[2:].norm(), atol=1e-5, rtol=1e-4)
+
+
+def test_training_may_begin_with_the_mean_of_saved_adapters(tmp_path: Path) -> None:
+    saved = [adapted(rank=3, seed=seed) for seed in (1, 2)]
+    for number, model in enumerate(saved):
+        adapter.save(model, tmp_path / str(number), base="tiny")
+    updates = adapter.mean_update([tmp_path / "0", tmp_path / "1"])
+    wide = adapted(rank=8, seed=5)
+    lora.begin(wide, updates)
+    narrow = adapted(rank=6, seed=5)
+    lora.begin(narrow, updates)
+    for one, other, *found in zip(*(lora.adapters(model).values() for model in (*saved, wide, narrow)), strict=True):
+        mean = (one.scale * one.up @ one.down + other.scale * other.up @ other.down) / 2
+        for begun in found:
+            torch.testing.assert_close(begun.scale * begun.up @ begun.down, mean, atol=1e-2, rtol=2e-2)
+        assert found[0].down[6:].abs().min() > 0, "what rank is left can train, too"
+
+
+def test_an_adapter_of_a_higher_rank_is_cut_to_its_best_part(tmp_path: Path) -> None:
+    model = adapted(rank=6)
+    adapter.save(model, tmp_path, base="tiny")
+    begun = adapted(rank=2, seed=3)
+    lora.begin(begun, adapter.mean_update([tmp_path]))
+    lora.shrink(model, 2)
+    for one, other in zip(lora.adapters(model).values(), lora.adapters(begun).values(), strict=True):
+        torch.testing.assert_close(
+            other.scale * other.up @ other.down, one.scale * one.up @ one.down, atol=1e-2, rtol=2e-2
+        )
+
+
+def test_an_adapter_of_other_layers_is_refused(tmp_path: Path) -> None:
+    adapter.save(adapted(), tmp_path, base="tiny")
+    other = tiny_model()
+    lora.attach(other, layers=["k_proj"], rank=2, alpha=2, dropout=0, seed=0)
+    with pytest.raises(UserError, match="other layers"):
+        lora.begin(other, adapter.mean_update([tmp_path]))
+    with pytest.raises(UserError, match="holds no adapter"):
+        adapter.mean_update([tmp_path / "nowhere"])
 
 
 def test_a_cut_adapter_keeps_its_rank_while_it_trains_on() -> None:
