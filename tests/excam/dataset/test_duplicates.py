@@ -53,6 +53,20 @@ def test_translations_of_an_exam_paper_stay_together(make_item: MakeItem) -> Non
     assert found["a"] == found["b"] != found["c"]
 
 
+def test_a_split_by_question_alone_lets_kin_and_near_duplicates_part(make_item: MakeItem) -> None:
+    asked = "Please tell me if you have a very favourable, somewhat favourable or very unfavourable opinion of"
+    china = make_item(group="a", question=f"{asked} China")
+    russia = make_item(group="b", question=f"{asked} Russia")
+    mk = make_item(source="exams", group="c", language="mk", topic="History", question="По која битка?")
+    sq = make_item(source="exams", group="d", language="sq", topic="History", question="Në cilën betejë?")
+    again = make_item(group="e", question=china.question.upper())
+    items = [china, russia, mk, sq, again]
+    assert len(set(components(items).values())) == 2
+    found = components(items, similar=1)
+    assert found["a"] == found["e"]
+    assert len({found[group] for group in "abcd"}) == 4
+
+
 @given(st.lists(SENTENCES, min_size=2, max_size=12, unique=True))
 @settings(deadline=None, max_examples=30)
 def test_what_hashing_finds_is_what_comparing_every_pair_finds(texts: list[str]) -> None:
