@@ -1,12 +1,13 @@
 """How much of the engine's speed the product keeps: the same pairs through bare vLLM, the pipeline and the stream.
 
 Bare vLLM is its own offline class with the same weights, prompts, sampling parameters and engine settings, fed all
-pairs at once. The pipeline reads them from Parquet, screens, judges through Ray Data and Ray Serve, and commits them
-to a store; the stream finds them in a topic of a real broker. Both are timed from the first pair judged to the last
-commit. All are warmed up first, and the start-up of engine and workers is left out. With several rounds, which need
-room in memory for all engines at once, the sides take turns (``bench.side``) and the time of all rounds counts.
-Each line also tells which processes kept the cores busy while pairs were judged. The last line is ``ratio R``, of the
-pipeline.
+pairs at once: one engine with all cores. On a CPU the product runs several (serve/cores.py); with ``--sides engines
+pipeline`` those are timed alone, without Ray, reading or storing, which is the stricter measure. The pipeline reads
+pairs from Parquet, screens, judges through Ray Data and Ray Serve, and commits them to a store; the stream finds them
+in a topic of a real broker. Both are timed from the first pair judged to the last commit. All are warmed up first, and
+the start-up of engine and workers is left out. With several rounds, which need room in memory for all engines at once,
+the sides take turns (``bench.side``) and the time of all rounds counts. Each line also tells which processes kept the
+cores busy while pairs were judged. The last line is ``ratio R``, of the pipeline to bare vLLM.
 
     python -m bench.overhead --pairs 500 --base smollm2-135m
 """
@@ -14,6 +15,7 @@ pipeline.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import shutil
@@ -67,6 +69,39 @@ def bare(arguments: argparse.Namespace) -> Iterator[Measure]:
 
 
 @contextmanager
+def engines(arguments: argparse.Namespace) -> Iterator[Measure]:
+    """Pairs a second of the judge's engines, as many as a replica runs, without Ray, reading or storing."""
+    from serve.cores import engines_of, threads_of
+
+    settings = settings_of(arguments)
+    count = engines_of(settings)
+    os.environ["OMP_NUM_THREADS"] = str(max(1, threads_of(settings) // count))  # before anything loads torch
+    from serve.engine import JudgeEngine
+    from serve.engine_arguments import engine_environment
+    from serve.identity import has_gpu, prepare
+
+    count = 1 if has_gpu() else count
+    os.environ.update(engine_environment(settings, count))
+    judge = prepare(settings)
+
+    async def start() -> JudgeEngine:
+        return JudgeEngine(judge, count)
+
+    with asyncio.Runner() as loop:
+        engine = loop.run(start())
+
+        def measure(pairs: Pairs) -> float:
+            begun = time.monotonic()
+            loop.run(engine.judge_many(pairs))
+            return len(pairs) / (time.monotonic() - begun)
+
+        try:
+            yield measure
+        finally:
+            loop.run(engine.close())
+
+
+@contextmanager
 def pipeline(arguments: argparse.Namespace) -> Iterator[Measure]:
     """Pairs a second from a Parquet file to committed verdicts, all portions into one store."""
     import ray
@@ -103,7 +138,7 @@ def stream(arguments: argparse.Namespace) -> Iterator[Measure]:
     ray.shutdown()
 
 
-SIDES = {"bare": bare, "pipeline": pipeline, "stream": stream}
+SIDES = {"bare": bare, "engines": engines, "pipeline": pipeline, "stream": stream}
 
 
 def by_turns(commands: dict[str, list[str]], rounds: int) -> dict[str, list[Measured]]:
@@ -139,7 +174,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=500, help="in every round")
     parser.add_argument("--words", type=int, default=90, help="about so many in a pair")
     parser.add_argument(
-        "--sides", nargs="+", choices=SIDES, default=_possible(), help="the stream only where Java and Maven are"
+        "--sides",
+        nargs="+",
+        choices=SIDES,
+        default=_possible(),
+        help="[bare, pipeline, and where Java and Maven are stream]",
     )
     parser.add_argument("--rounds", type=int, help="all sides in turn, so often; 3 on a CPU, 1 on a GPU")
     add_judge_options(parser)
@@ -161,15 +200,15 @@ def main() -> None:
         sides = {side: [asdict(one) for one in found] for side, found in measured.items()}
         arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, "sides": sides}))
     rates = {side: statistics.harmonic_mean([one.rate for one in found]) for side, found in measured.items()}
-    if "stream" in rates and "bare" in rates:
-        print(f"stream to bare {rates['stream'] / rates['bare']:.3f}")
-    if "pipeline" in rates and "bare" in rates:
-        print(f"ratio {rates['pipeline'] / rates['bare']:.3f}")
+    for side, other in (("stream", "bare"), ("pipeline", "engines"), ("pipeline", "bare")):
+        if {side, other} <= rates.keys():
+            what = "ratio" if (side, other) == ("pipeline", "bare") else f"{side} to {other}"
+            print(f"{what} {rates[side] / rates[other]:.3f}")
 
 
 def _possible() -> list[str]:
     broker = shutil.which("java") and shutil.which("mvn")
-    return [side for side in SIDES if side != "stream" or broker]
+    return ["bare", "pipeline", *(["stream"] if broker else [])]
 
 
 if __name__ == "__main__":

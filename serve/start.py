@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from excam.background import in_background
@@ -34,6 +35,14 @@ def start_ray(address: str | None = None) -> None:
             return
         cpus = max(2, os.cpu_count() or 1)
         ray.init("local", num_cpus=cpus, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+    keep_token_private()
+
+
+def keep_token_private() -> None:
+    """Let nobody else on this machine read Ray's token: its ports listen everywhere, and the token runs code there."""
+    token = Path.home() / ".ray" / "auth_token"
+    if token.is_file() and token.stat().st_mode & 0o077:
+        token.chmod(0o600)
 
 
 @contextmanager

@@ -117,7 +117,8 @@ def trained_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.
 
     from excam.models import load_tokenizer
     from serve.settings import JudgeSettings
-    from train import model
+    from train import lora, model
+    from train.adapter import mean_update
     from train.decide import decide
     from train.examples import Encoder, assemble
     from train.recipe import Recipe
@@ -128,28 +129,12 @@ def trained_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.
     recipe = Recipe(rank=config["r"], alpha=config["lora_alpha"], layers=tuple(config["target_modules"]), compile=False)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network = model.load(base.path, recipe, device)
-    put_adapter(network, folder)
+    lora.begin(network, mean_update([folder]))
     longest = int(examples.lengths.max())
     found = decide(network, examples, range(len(examples)), max(2048, longest), device)
     probabilities = np.empty((len(examples), 3))
     probabilities[found.index] = found.probabilities
     return probabilities
-
-
-def put_adapter(network: Any, folder: Path) -> None:
-    """Load a saved adapter into a network that has one of the same shape."""
-    import torch
-    from safetensors.torch import load_file
-
-    from train import lora
-
-    saved = load_file(folder / WEIGHTS)
-    with torch.no_grad():
-        for name, module in lora.adapters(network).items():
-            module.down.copy_(saved.pop(f"base_model.model.{name}.lora_A.weight"))
-            module.up.copy_(saved.pop(f"base_model.model.{name}.lora_B.weight"))
-    if saved:
-        raise UserError(f"{folder / WEIGHTS} has {len(saved)} tensors the base has no place for", "use its own base")
 
 
 def served_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
