@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import subprocess
 import sys
@@ -110,6 +111,22 @@ def test_processes_that_create_the_same_store_at_once_make_one(tmp_path: Path) -
     with Store.open(url) as store:
         assert count(store, "leases") == 3
         assert count(store, "store_meta") == 1
+
+
+def test_a_lock_right_after_the_tables_are_made_is_waited_for(
+    new_sqlite: NewUrl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = itertools.count()
+
+    def locked_once(connection: duckdb.DuckDBPyConnection) -> int:
+        if next(asked) == 1:
+            raise duckdb.Error('Failed to execute query "PRAGMA journal_mode=WAL": database is locked')
+        return stored_version(connection)
+
+    monkeypatch.setattr("excam.store.store.stored_version", locked_once)
+    with Store.open(new_sqlite()) as store:
+        assert store.schema_version() == SCHEMA_VERSION
+    assert next(asked) > 2
 
 
 class _Interrupted(Migration):
