@@ -32,7 +32,7 @@ def engines_of(settings: JudgeSettings) -> int:
 
 def threads_of(settings: JudgeSettings) -> int:
     """Threads of all engines of a replica together."""
-    return settings.engine.cpu_threads or len(os.sched_getaffinity(0))
+    return settings.engine.cpu_threads or os.cpu_count() or 1
 
 
 def _weight_bytes(base: str) -> int | None:

@@ -56,6 +56,11 @@ def _cell(value: object) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def _joined(profile: Profile) -> str:
+    """What may not stand in two splits beside the same question."""
+    return "near-duplicates and translations" if profile.similar < 1 else "equal questions, and no others,"
+
+
 def _by_split(tally: Tally, column: str, names: Mapping[str, str] | None = None, **where: str) -> str:
     counts = tally.by("split", column, **where)
     values = sorted({value for _, value in counts}, key=lambda value: (-sum(counts[s, value] for s in SPLITS), value))
@@ -159,7 +164,7 @@ def render_card(account: Account) -> str:
         _source_labels(account),
         f"Weights even the sources out; ordinary pairs make {_weight_share(account):.1%} of the weight of train. "
         f"Splits are by component: {account.groups:,} questions, stories and posts, {account.components:,} after "
-        "near-duplicates and translations were joined; none is in two splits.\n",
+        f"{_joined(account.profile)} were joined; none is in two splits.\n",
         "## Languages\n",
         _by_split(tally, "language"),
         "## Countries\n",

@@ -129,6 +129,7 @@ def test_the_card_tells_counts_licences_and_what_is_missing(built: Built) -> Non
     assert "CC BY-NC-SA 4.0" in card
     assert "mango" in card.split("## Missing")[1]
     assert "Greece (GR)" in card
+    assert "near-duplicates and translations were joined" in card
     assert built.account.gathered.missing == ["include", "mango", "nativqa", "culturall", "msqa"]
 
 
