@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ class Head:
     agent: str
     metrics: str
     serve_port: int
+    client_port: int
     ray_token: dict[str, str]
 
 
@@ -40,7 +42,7 @@ def running_head(environment: Mapping[str, str]) -> Iterator[Head]:
         folder = Path(tempfile.mkdtemp(prefix="ray-"))
         process, head = _start(environment, folder)
         try:
-            if not _comes_up(process, folder):
+            if not _comes_up(process, head):
                 print(f"the head ended with {process.poll()}:\n{_said(folder)}")
                 continue
             try:
@@ -81,16 +83,17 @@ def _start(environment: Mapping[str, str], folder: Path) -> tuple[subprocess.Pop
             start_new_session=True,
         )
     here = "http://127.0.0.1"
-    head = Head(
-        f"{here}:{dashboard}", f"{here}:{agent}", f"{here}:{metrics}", http, {"authorization": f"Bearer {token}"}
-    )
+    bearer = {"authorization": f"Bearer {token}"}
+    head = Head(f"{here}:{dashboard}", f"{here}:{agent}", f"{here}:{metrics}", http, client, bearer)
     return process, head
 
 
-def _comes_up(process: subprocess.Popen[bytes], folder: Path) -> bool:
+def _comes_up(process: subprocess.Popen[bytes], head: Head) -> bool:
+    """Whether all of it came up: Ray says "started" before its client server is, and ends the head if that gives up."""
     while process.poll() is None:
-        if "Ray runtime started" in (folder / "head.log").read_text():
-            return True
+        with socket.socket() as port:
+            if port.connect_ex(("127.0.0.1", head.client_port)) == 0:
+                return True
         time.sleep(0.5)
     return False
 
