@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from excam.fault import UserError
 from tests.train.conftest import tiny_model, toy_examples
-from train import lora
+from train import adapter, lora
 from train.examples import Encoder, Examples, assemble
 from train.figures import Decisions
 from train.loop import Run, Trainer
@@ -70,10 +70,10 @@ def smollm2() -> tuple[Any, Examples]:
 def run_job(base: str, sha256: str, examples: Examples, out: Path, say: Any = lambda facts: None, **more: Any) -> Path:
     from train.ray_job import Job, fit
 
-    recipe, workers = more.pop("recipe", RECIPE), more.pop("workers", 1)
+    recipe, workers, begin = more.pop("recipe", RECIPE), more.pop("workers", 1), more.pop("begin", None)
     given = {"say_every": 1, "save_every": 2, "figures_every": 2.0, "dev_sample": 4} | more
     job = Job(base, sha256, recipe, Run(out, **given), str(out), workers=workers, cpus_per_worker=0.5)
-    return fit(job, examples, examples, say)
+    return fit(job, examples, examples, say, begin)
 
 
 def run_toy(base: Path, out: Path, **more: Any) -> Path:
@@ -151,6 +151,18 @@ def shared(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     tiny_model().save_pretrained(folder / "base")
     (folder / "base" / "tokenizer.json").write_text("{}")
     return folder / "base", run_toy(folder / "base", folder / "out", max_steps=3)
+
+
+def test_workers_begin_with_the_adapter_they_are_given(shared: tuple[Path, Path], tmp_path: Path) -> None:
+    base, before = shared
+    update = adapter.mean_update([before / "adapter"])
+    out = run_toy(base, tmp_path / "out", max_steps=1, begin=update)
+    alone = Trainer(prepare(tiny_model(), RECIPE), toy_examples(120), toy_examples(4), RECIPE, Run(tmp_path))
+    lora.begin(alone.model, update)
+    parts = losses(alone.model, next(iter(alone._ready()))[1], alone.decisions, text=True)
+    told = losses_by_step(out)[1]
+    assert told == pytest.approx([parts[name].item() for name in ("decision", "ranking", "report")], abs=2e-3)
+    assert told != losses_by_step(before)[1]
 
 
 def test_two_workers_take_the_step_of_their_two_batches_together(shared: tuple[Path, Path], tmp_path: Path) -> None:
