@@ -18,6 +18,7 @@ NAMES = {
     "Screener": "reader",
     "ServeController": "Serve's controller",
     "kafka.Kafka": "broker",
+    "nvidia-smi": "the watch on the GPU",
 }
 
 

@@ -7,7 +7,7 @@ pairs from Parquet, screens, judges through Ray Data and Ray Serve, and commits 
 in a topic of a real broker. Both are timed from the first pair judged to the last commit. All are warmed up first, and
 the start-up of engine and workers is left out. With several rounds, which need room in memory for all engines at once,
 the sides take turns (``bench.side``) and the time of all rounds counts. Each line also tells which processes kept the
-cores busy while pairs were judged. The last line is ``ratio R``, of the pipeline to bare vLLM.
+cores busy while pairs were judged, and how busy a GPU was. The last line is ``ratio R``, of the pipeline to bare vLLM.
 
     python -m bench.overhead --pairs 500 --base smollm2-135m
 """
@@ -148,8 +148,7 @@ def by_turns(commands: dict[str, list[str]], rounds: int) -> dict[str, list[Meas
     def take(name: str, side: Side, portion: int) -> None:
         measured = side.measure(portion)
         found[name].append(measured)
-        busy = ", ".join(f"{who} {cores:.2f}" for who, cores in measured.cores.items())
-        print(f"{name:<9} {measured.rate:8.2f} pairs/s; cores: {busy}", flush=True)
+        print(f"{name:<9} {measured}", flush=True)
 
     if rounds == 1:
         for name, command in commands.items():
@@ -178,7 +177,7 @@ def main() -> None:
         nargs="+",
         choices=SIDES,
         default=_possible(),
-        help="[bare, pipeline, and where Java and Maven are stream]",
+        help="[bare, pipeline, and where Java is stream]",
     )
     parser.add_argument("--rounds", type=int, help="all sides in turn, so often; 3 on a CPU, 1 on a GPU")
     add_judge_options(parser)
@@ -207,8 +206,7 @@ def main() -> None:
 
 
 def _possible() -> list[str]:
-    broker = shutil.which("java") and shutil.which("mvn")
-    return ["bare", "pipeline", *(["stream"] if broker else [])]
+    return ["bare", "pipeline", *(["stream"] if shutil.which("java") else [])]
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from types import TracebackType
 import psutil
 
 from bench.cores import Cores
+from bench.gpu import Gpu
 
 READY, MEASURED = "ready", "measured"
 Pairs = list[tuple[str, str]]
@@ -26,10 +27,15 @@ Measure = Callable[[Pairs], float]
 
 @dataclass(frozen=True)
 class Measured:
-    """Pairs a second of one portion, and the cores that each kind of process kept busy meanwhile."""
+    """Pairs a second of one portion, and what it kept busy: cores by kind of process, and a share of the GPU."""
 
     rate: float
     cores: dict[str, float]
+    gpu: float | None = None
+
+    def __str__(self) -> str:
+        cores = ", ".join(f"{who} {cores:.2f}" for who, cores in self.cores.items())
+        return f"{self.rate:8.2f} pairs/s; cores: {cores}" + ("" if self.gpu is None else f"; GPU {self.gpu:.0%}")
 
 
 class Side:
@@ -88,7 +94,8 @@ def answer(side: AbstractContextManager[Measure], portion_of: Callable[[int], Pa
         print(f"{READY} now", flush=True)
         for line in sys.stdin:
             pairs = portion_of(int(line))
-            with Cores() as cores:
+            with Cores() as cores, Gpu() as gpu:
                 rate = measure(pairs)
-            found = Measured(rate, cores.busy(len(pairs) / rate))
+            seconds = len(pairs) / rate
+            found = Measured(rate, cores.busy(seconds), gpu.busy(seconds))
             print(f"{MEASURED} {json.dumps(asdict(found))}", flush=True)

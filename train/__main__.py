@@ -15,7 +15,7 @@ from train.examples import Examples
 from train.finish import finish
 from train.loop import Run, Trainer
 from train.recipe import Recipe
-from train.selection import without
+from train.selection import select
 
 
 def main() -> None:
@@ -30,6 +30,7 @@ def main() -> None:
     options.add_argument("--recipe", default="qwen2.5-coder-0.5b")
     options.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="change the recipe")
     options.add_argument("--without", action="append", default=[], metavar="SOURCE", help="leave it out of training")
+    options.add_argument("--share", type=float, default=1.0, help="of the questions to train on")
     options.add_argument("--from", dest="begin", action="append", default=[], type=Path, help="adapters; their mean")
     options.add_argument("--minutes", type=float, help="end then, with the learning rate fitted to it")
     options.add_argument("--steps", type=int, help="at most so many steps")
@@ -53,8 +54,7 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
     torch.manual_seed(recipe.seed)
     torch.set_float32_matmul_precision("high")
     train, dev = Examples.load(asked.tokens), Examples.load(asked.dev)
-    if asked.without:
-        train = without(train, frozenset(asked.without))
+    train = select(train, asked.without, asked.share)
     network = model.load(asked.model, recipe, device)
     if asked.begin:
         lora.begin(network, adapter.mean_update(asked.begin))

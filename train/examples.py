@@ -27,7 +27,8 @@ class Examples:
 
     Example ``i`` is ``ids[starts[i]:starts[i + 1]]``; its first ``prompt[i]`` ids are the prompt, then comes the
     report: the opening that all share, the decision token, the rest. ``twin[i]`` is the other version of the same
-    instruction, or -1. ``hard[i]`` says that the pair's error, or its twin's, is a wrong answer of the source.
+    instruction, or -1. ``hard[i]`` says that the pair's error, or its twin's, is a wrong answer of the source;
+    ``group[i]`` numbers the question, story or post that the pair is about.
     """
 
     ids: NDArray[np.int32]
@@ -38,6 +39,7 @@ class Examples:
     weight: NDArray[np.float32]
     source: NDArray[np.int16]
     hard: NDArray[np.bool_]
+    group: NDArray[np.int32]
     sources: tuple[str, ...]
     opening: tuple[int, ...]
     decisions: tuple[int, int, int]
@@ -83,7 +85,7 @@ class Examples:
 
     def save(self, path: Path) -> None:
         facts = {name: getattr(self, name) for name in ("sources", "opening", "decisions", "end", "dataset")}
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {name: getattr(self, name) for name in ARRAYS}
         with path.open("wb") as file:
             np.savez_compressed(file, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)
 
@@ -92,7 +94,7 @@ class Examples:
         try:
             with np.load(path, allow_pickle=False) as stored:
                 facts = json.loads(stored["facts"].tobytes())
-                arrays = {name: stored[name] for name in _ARRAYS}
+                arrays = {name: stored[name] for name in ARRAYS}
         except (OSError, ValueError, KeyError) as problem:
             raise UserError(
                 f"{path} is no file of tokens: {problem}", "make it with python -m train.tokenise"
@@ -107,7 +109,7 @@ class Examples:
         )
 
 
-_ARRAYS = ("ids", "starts", "prompt", "label", "twin", "weight", "source", "hard")
+ARRAYS = ("ids", "starts", "prompt", "label", "twin", "weight", "source", "hard", "group")
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ def assemble(
         weight=np.array([row["weight"] for row in rows], np.float32),
         source=np.array([sources[row["source"]] for row in rows], np.int16),
         hard=hard,
+        group=np.unique([f"{row['source']} {row['group']}" for row in rows], return_inverse=True)[1].astype(np.int32),
         sources=tuple(sources),
         opening=encoder.deciding.opening,
         decisions=encoder.decisions,

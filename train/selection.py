@@ -1,7 +1,9 @@
-"""Leave examples out: a source at a time, for judges that are measured on what they never saw."""
+"""Leave examples out: a source, for judges that are measured on what they never saw, or a share of all questions."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +11,12 @@ from numpy.typing import NDArray
 
 from excam.fault import UserError
 from train.examples import Examples
+
+
+def select(examples: Examples, left_out: Collection[str] = (), part: float = 1.0) -> Examples:
+    """What a run learns from: all of it, or less by ``without`` and ``share``."""
+    some = without(examples, frozenset(left_out)) if left_out else examples
+    return share(some, part) if part < 1 else some
 
 
 def without(examples: Examples, sources: frozenset[str]) -> Examples:
@@ -23,6 +31,17 @@ def without(examples: Examples, sources: frozenset[str]) -> Examples:
     return chosen(examples, kept)
 
 
+def share(examples: Examples, part: float, seed: int = 0) -> Examples:
+    """This part of every source's questions with all their examples: what does a judge gain by more of them?
+
+    The questions of a smaller part are among those of a larger one, so that the steps between parts can be compared.
+    """
+    draw = np.random.default_rng(seed).random(int(examples.group.max()) + 1)
+    questions = [np.unique(examples.group[examples.source == number]) for number in np.unique(examples.source)]
+    kept = np.concatenate([some[np.argsort(draw[some])[: math.ceil(part * len(some))]] for some in questions])
+    return chosen(examples, np.flatnonzero(np.isin(examples.group, kept)))
+
+
 def chosen(examples: Examples, kept: NDArray[np.int64]) -> Examples:
     """These examples alone, in this order; one whose twin is not among them has none."""
     place = np.full(len(examples) + 1, -1, np.int32)  # one more, so that "no twin" (-1) finds itself
@@ -33,5 +52,5 @@ def chosen(examples: Examples, kept: NDArray[np.int64]) -> Examples:
         ids=np.concatenate(pieces),
         starts=np.cumsum([0, *map(len, pieces)], dtype=np.int64),
         twin=place[examples.twin[kept]],
-        **{name: getattr(examples, name)[kept] for name in ("prompt", "label", "weight", "source", "hard")},
+        **{name: getattr(examples, name)[kept] for name in ("prompt", "label", "weight", "source", "hard", "group")},
     )

@@ -30,6 +30,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), help="End then, the learning rate fitted to it.")
 @click.option("--steps", type=click.IntRange(1), help="At most so many steps.")
 @click.option("--without", multiple=True, metavar="SOURCE", help="Leave a source out of the training data.")
+@click.option("--share", type=click.FloatRange(0, 1, min_open=True), default=1.0, help="Of the questions to train on.")
 @click.option("--resume", is_flag=True, help="Go on with the run that OUT holds.")
 @click.option("--storage", help="Where checkpoints are kept: on a cluster a folder or URL all nodes reach [OUT].")
 @click.option("--save-every", type=click.IntRange(1), default=100, show_default=True, help="Steps from save to save.")
@@ -46,6 +47,7 @@ def train(
     gpus_per_worker: float | None,
     begin: tuple[str, ...],
     without: tuple[str, ...],
+    share: float,
     resume: bool,
     storage: str | None,
     reports: int,
@@ -59,7 +61,7 @@ def train(
     from train.adapter import mean_update
     from train.loop import Run
     from train.ray_job import Job, begun, fit, require_room
-    from train.selection import without as leave_out
+    from train.selection import select
     from train.tokens import tokens
 
     chosen = load_recipe(recipe or Path(base).name, changes)
@@ -87,7 +89,7 @@ def train(
         gpus_per_worker=gpus,
         reports=reports,
     )
-    fit(job, leave_out(learnt, frozenset(without)) if without else learnt, dev, say, update)
+    fit(job, select(learnt, without, share), dev, say, update)
     ray.shutdown()
     result = json.loads((out / "result.json").read_text("utf-8"))
     say({"step": result["place"]["step"], "dev": result["dev"]})

@@ -22,13 +22,12 @@ def kafka_jars() -> Path:
 
     EXCAM_TEST_KAFKA names another version than the pom's, to see whether the tests hold on it too.
     """
-    for command, package in (("java", "openjdk-17-jre-headless"), ("mvn", "maven")):
-        if shutil.which(command) is None:
-            raise RuntimeError(f"tests with Kafka need {command}; install it with: apt-get install -y {package}")
+    _require("java", "openjdk-17-jre-headless")
     cache = cache_root() / "kafka"
     version = os.environ.get("EXCAM_TEST_KAFKA", "")
     folder = cache / hashlib.sha256(POM.read_bytes() + version.encode()).hexdigest()[:12]
     if not folder.is_dir():
+        _require("mvn", "maven")
         cache.mkdir(parents=True, exist_ok=True)
         making = Path(tempfile.mkdtemp(dir=cache))
         fetch = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={making}"]
@@ -37,6 +36,11 @@ def kafka_jars() -> Path:
         making.chmod(0o755)
         os.replace(making, folder)
     return folder
+
+
+def _require(command: str, package: str) -> None:
+    if shutil.which(command) is None:
+        raise RuntimeError(f"tests with Kafka need {command}; install it with: apt-get install -y {package}")
 
 
 @dataclass

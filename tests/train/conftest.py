@@ -22,10 +22,11 @@ def toy_examples(count: int = 48, seed: int = 0, longest: int = 24) -> Examples:
     """Twins whose wrong version holds token 10 where the right one holds token 11, and ordinary pairs that hold 12."""
     random = np.random.default_rng(seed)
     pieces: list[Any] = []
-    prompt, label, twin, weight, source = [], [], [], [], []
+    prompt, label, twin, weight, source, group = [], [], [], [], [], []
     while len(pieces) < count:
         head = random.integers(20, VOCABULARY, random.integers(3, longest))
         ordinary = random.random() < 0.25
+        question = 2 * (len(pieces) // 5) + ordinary
         for kind in [2] if ordinary else [0, 1]:
             text = [*PREAMBLE, *head, {0: 11, 1: 10, 2: 12}[kind], *head[:2]]
             report = [*OPENING, DECISIONS[kind], *([8, 9, *head[:3]] if kind == 1 else [8]), END]
@@ -36,6 +37,7 @@ def toy_examples(count: int = 48, seed: int = 0, longest: int = 24) -> Examples:
             twin.append(partner)
             weight.append(0.5 if ordinary else 1.5)
             source.append(int(ordinary))
+            group.append(question)
     return Examples(
         ids=np.concatenate(pieces),
         starts=np.cumsum([0, *map(len, pieces)], dtype=np.int64),
@@ -45,6 +47,7 @@ def toy_examples(count: int = 48, seed: int = 0, longest: int = 24) -> Examples:
         weight=np.array(weight, np.float32),
         source=np.array(source, np.int16),
         hard=np.array(label) != 2,
+        group=np.array(group, np.int32),
         sources=("cultural", "ordinary"),
         opening=OPENING,
         decisions=DECISIONS,

@@ -35,7 +35,7 @@ def row(label: str, output: str, twin: str | None = "t", origin: str = "none") -
     )
     report = {"correct": CORRECT_REPORT, "not_applicable": NOT_APPLICABLE_REPORT, "error": ErrorReport(errors=(error,))}
     pair = {"instruction": f"Ask {output[:9]}", "output": output, "label": label, "report": report[label].render()}
-    return pair | {"weight": 1.0, "source": f"from {label}", "origin": origin, "twin_id": twin}
+    return pair | {"weight": 1.0, "source": f"from {label}", "group": "q", "origin": origin, "twin_id": twin}
 
 
 ROWS = [

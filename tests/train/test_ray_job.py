@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from train.figures import Decisions
 from train.loop import Run, Trainer
 from train.model import load, prepare
 from train.recipe import Recipe
-from train.selection import without
 from train.step import Weights, losses, total
 
 RECIPE = Recipe(rank=4, alpha=8, batch_tokens=256, learning_rate=1e-2, warmup_steps=2, epochs=9, compile=False)
@@ -214,31 +212,6 @@ def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(share
     assert started == [3, 3]
     assert json.loads((out / "result.json").read_text())["place"]["step"] > 3
     assert [line["step"] for line in lines(out) if "decision" in line][:4] == [1, 2, 3, 4]
-
-
-def test_a_source_left_out_is_gone_and_twins_stay_twins() -> None:
-    examples = toy_examples(60)
-    left = without(examples, frozenset({"ordinary"}))
-    assert len(left) == int((examples.source == 0).sum())
-    assert (left.twin >= 0).all()
-    for index, twin in enumerate(left.twin.tolist()):
-        assert left.twin[twin] == index
-        assert {int(left.label[index]), int(left.label[twin])} == {0, 1}
-    kept = [examples.tokens(index).tolist() for index in range(len(examples)) if examples.source[index] == 0]
-    assert [left.tokens(index).tolist() for index in range(len(left))] == kept
-
-
-def test_a_twin_left_behind_is_single() -> None:
-    examples = toy_examples(20)
-    split = replace(examples, source=(examples.label == 1).astype("int16"))
-    left = without(split, frozenset({"ordinary"}))
-    assert (left.twin == -1).all()
-
-
-def test_an_unknown_source_is_answered_with_those_there_are() -> None:
-    with pytest.raises(UserError, match="no source mars") as fault:
-        without(toy_examples(10), frozenset({"mars"}))
-    assert "cultural" in fault.value.fix
 
 
 @pytest.mark.parametrize(
