@@ -7,6 +7,7 @@ nothing refers to, a crash after it finds the units in the ledger.
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import time
@@ -22,11 +23,11 @@ from pipelines.files import open_filesystem
 from pipelines.judging import units_at_once
 from pipelines.progress import Tally, Watcher
 from pipelines.stages import JudgeAndStage, ReadAndScreen, RunPlan, section_row
-from pipelines.units import Section
+from pipelines.units import Section, waves
 
 COMMIT_ROWS = 4_000
 COMMIT_SECONDS = 5.0
-WAVE_SECTIONS = 2_000  # sections planned into one execution, so that the driver's memory does not grow with the input
+WAVE_UNITS = 2_000  # units in one execution for every worker: Ray Data remembers each of them until the execution ends
 TASK_CPUS = 0.25
 CALLS_PER_WORKER = 128  # calls in flight that one reader and one caller keep busy: a thousand pairs a second
 
@@ -42,12 +43,13 @@ def run_sections(
     tally, begun = Tally(), math.inf
     watcher.judging(tally)
     try:
-        for start in range(0, len(sections), WAVE_SECTIONS):
-            for unit in _judged_units(plan, sections[start : start + WAVE_SECTIONS]):
+        for wave in waves(sections, WAVE_UNITS * workers_for(plan.in_flight)):
+            for unit in _judged_units(plan, wave):
                 writer.add(unit)
                 tally += Tally(**json.loads(unit["counted"]))
                 begun = min(begun, unit["begun"])
                 watcher.judging(tally)
+            gc.collect()  # what Ray Data remembers goes round in circles, which Python by itself looks for seldom
     finally:
         writer.flush()
     return tally, max(0.0, time.time() - begun)

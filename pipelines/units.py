@@ -88,6 +88,21 @@ def sections_of(
         first += rows
 
 
+def waves(sections: Iterable[Section], units: int) -> Iterator[list[Section]]:
+    """Sections in their order, cut into runs of about so many units that are left to do; one section is never cut."""
+    wave: list[Section] = []
+    held = 0
+    for section in sections:
+        left = len(section.parts) - len(section.done)
+        if wave and held + left > units:
+            yield wave
+            wave, held = [], 0
+        wave.append(section)
+        held += left
+    if wave:
+        yield wave
+
+
 def pending_rows(sections: Iterable[Section]) -> int:
     """How many rows are left to do, for the progress bar."""
     return sum(section.rows - sum(_rows_of(section, part) for part in section.done) for section in sections)

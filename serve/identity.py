@@ -36,7 +36,7 @@ class Judge:
 
 
 def has_gpu() -> bool:
-    """Whether this machine can serve an adapter as LoRA on a GPU; on a CPU it is merged into the weights instead."""
+    """Whether judges of this machine run on a GPU."""
     import torch
 
     return bool(torch.cuda.is_available())
@@ -88,9 +88,8 @@ def prepare(settings: JudgeSettings, progress: Progress = quiet) -> Judge:
     known = (judge_card(settings, base, adapter), settings, _threshold(settings, calibration), calibration)
     if adapter is None:
         return Judge(*known, base.path)
-    if has_gpu():
-        return Judge(*known, base.path, adapter.path, adapter.rank)
-    return Judge(*known, merge(base, adapter))
+    merged = not has_gpu() if settings.engine.merge == "auto" else settings.engine.merge
+    return Judge(*known, merge(base, adapter)) if merged else Judge(*known, base.path, adapter.path, adapter.rank)
 
 
 def _calibration(settings: JudgeSettings, adapter: Adapter | None) -> Calibration | None:

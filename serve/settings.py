@@ -24,6 +24,7 @@ class EngineSettings(_Strict):
     gpu_memory_utilization: float = Field(gt=0, le=1)
     cpu_kv_cache_gib: int = Field(ge=1)
     compile: Literal["auto"] | bool
+    merge: Literal["auto"] | bool
     cpu_engines: Literal["auto"] | Annotated[int, Field(ge=1)]
     cpu_threads: int = Field(ge=0)
 

@@ -13,7 +13,7 @@ from excam.fault import UserError
 from excam.store.connection import connect
 from excam.store.url import StoreUrl
 
-RENEW_COMMITS = 100  # each leaves some 170 KB behind
+RENEW_COMMITS = 25  # each leaves some 170 KB behind
 
 
 class Writer:

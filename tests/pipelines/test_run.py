@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.judging import CHUNK, units_at_once
 from pipelines.run import CALLS_PER_WORKER, workers_for
-from pipelines.units import UNIT_ROWS
+from pipelines.units import UNIT_ROWS, Sampling, Section, waves
 from serve.settings import JudgeSettings
 
 
@@ -22,3 +24,16 @@ def test_workers_together_always_have_enough_at_hand_to_fill_every_call(in_fligh
     workers = workers_for(in_flight)
     assert (workers - 1) * CALLS_PER_WORKER < in_flight <= workers * CALLS_PER_WORKER
     assert units_at_once(in_flight) * UNIT_ROWS >= in_flight * CHUNK
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 39)), max_size=30), st.integers(1, 50))
+def test_waves_hold_every_section_once_in_order_and_few_units_each(sizes: list[tuple[int, int]], units: int) -> None:
+    sections = [
+        Section("u", "f", group, 0, 5 * parts, 5, tuple(range(min(done, parts - 1))), Sampling())
+        for group, (parts, done) in enumerate(sizes)
+    ]
+    cut = list(waves(sections, units))
+    assert [section for wave in cut for section in wave] == sections
+    left = [[len(section.parts) - len(section.done) for section in wave] for wave in cut]
+    assert all(sum(wave) <= units or len(wave) == 1 for wave in left)
+    assert all(sum(one) + other[0] > units for one, other in pairwise(left)), "none is smaller than it must be"

@@ -47,6 +47,25 @@ def test_the_shipped_adapter_is_taken_for_its_base_unless_none_is_asked_for() ->
     assert identify(settings(second_look=False)).judge_version != tuned.judge_version
 
 
+def test_an_adapter_is_merged_on_a_cpu_served_on_a_gpu_or_as_asked_and_the_judge_is_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base, adapter = resolve(BASE), resolve_adapter("excam-smollm2-135m")
+
+    def merged(merge: str | bool) -> bool:
+        judge = prepare(settings(engine={"merge": merge}))
+        assert judge.card == identify(settings())
+        if judge.lora_path is None:
+            assert judge.model_path != base.path
+            return True
+        assert (judge.model_path, judge.lora_path, judge.lora_rank) == (base.path, adapter.path, adapter.rank)
+        return False
+
+    assert [merged(how) for how in ("auto", True, False)] == [True, True, False]
+    monkeypatch.setattr("serve.identity.has_gpu", lambda: True)
+    assert [merged(how) for how in ("auto", True, False)] == [False, True, False]
+
+
 def calibrated(adapter: Adapter) -> Adapter:
     return adapter.model_copy(update={"card": adapter.card.model_copy(update={"calibration": CALIBRATION})})
 
