@@ -65,6 +65,9 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
         say_every=asked.say_every,
         figures_every=asked.figures_every,
         dev_sample=asked.dev_sample,
+        without=tuple(asked.without),
+        share=asked.share,
+        begin=tuple(str(folder) for folder in asked.begin),
     )
     trainer = Trainer(network, train, dev, recipe, run)
     trainer.train()

@@ -28,7 +28,10 @@ from train.step import OnDevice, Weights, make_optimizer, train_step
 
 @dataclass(frozen=True)
 class Run:
-    """What a run is given beside its recipe."""
+    """What a run is given beside its recipe.
+
+    For the record: ``without`` and ``share`` say what of the data it learns from, ``begin`` the adapters it began with.
+    """
 
     out: Path
     minutes: float | None = None
@@ -39,6 +42,9 @@ class Run:
     save_every: int = 500
     rank: int = 0
     world: int = 1
+    without: tuple[str, ...] = ()
+    share: float = 1.0
+    begin: tuple[str, ...] = ()
 
 
 class Trainer:

@@ -82,7 +82,7 @@ def train(
         base=str(found.path) if Path(base).is_dir() else base,
         base_sha256=found.sha256,
         recipe=chosen,
-        run=Run(out, **options),
+        run=Run(out, without=without, share=share, begin=begin, **options),
         storage=kept,
         workers=workers,
         cpus_per_worker=cpus,

@@ -187,6 +187,7 @@ def test_a_run_leaves_its_adapter_its_figures_and_its_metrics_as_parquet(shared:
     out = shared[1]
     result = json.loads((out / "result.json").read_text())
     assert (result["workers"], result["place"]["step"], result["dataset"]) == (2, 3, "toy")
+    assert (result["without"], result["share"], result["begin"]) == ([], 1.0, [])
     assert "scaled_accuracy" in result["dev"]
     assert (out / "adapter" / "adapter_model.safetensors").stat().st_size == result["bytes"]
     assert len(Decisions.load(out / "dev-decisions.npz").index) == result["dev_pairs"]
