@@ -25,6 +25,14 @@ Result = TypeVar("Result")
 
 RETRY_SECONDS = 30.0
 
+# A reader is quick to answer again with what it has at hand. A writer lives for days beside an engine: it reads each
+# staged file once (kept, they would be 2.5 KB of memory a pair for ever), and gives back what a commit took.
+_LEAN: dict[str, str | bool] = {
+    "enable_external_file_cache": False,
+    "allocator_flush_threshold": "1MB",
+    "allocator_bulk_deallocation_flush_threshold": "1MB",
+}
+
 # What a transaction that lost a race is told, by DuckLake, SQLite and PostgreSQL: each can be tried again from the
 # start. The last two are a reader whose files were removed under it, because somebody's data had to go at once.
 _LOST_RACE = (
@@ -95,8 +103,7 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
             # Made only when memory runs short; of its own for every process, because DuckDB's file names are not.
             "temp_directory": f"{tempfile.gettempdir()}/excam-{secrets.token_hex(8)}",
             "preserve_insertion_order": False,
-            # A writer reads each staged file once and deletes it; kept, they would be 2.5 KB of memory a pair for ever.
-            "enable_external_file_cache": read_only,
+            **({} if read_only else _LEAN),
         },
     )
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
