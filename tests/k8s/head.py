@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.ports import free_ports
 
-TRIES = 3
+TRIES = 6
 # On shared cores a node that is slow to answer is not dead.
 PATIENT = {"RAY_health_check_failure_threshold": "40", "RAY_health_check_timeout_ms": "60000"}
 

@@ -124,7 +124,8 @@ def test_the_shipped_small_adapter_decides_when_served_as_when_trained(tmp_path:
     folder.mkdir()
     for name in ("adapter_config.json", "adapter_model.safetensors"):
         shutil.copyfile(shipped.path / name, folder / name)
-    shared = {"report": '{"errors": []}', "label": "correct", "source": "made", "origin": "none", "weight": 1.0}
+    shared = {"report": '{"errors": []}', "label": "correct", "origin": "none", "weight": 1.0}
+    shared |= {"source": "made", "group": "meals"}
     asked = [(place, meal) for place in ("Japanese", "Greeks", "Peruvians") for meal in ("Sushi.", "Feta.", "Ceviche.")]
     rows = [
         {**shared, "sample_id": f"{number}", "twin_id": None, "instruction": f"What do {place} eat?", "output": meal}

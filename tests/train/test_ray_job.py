@@ -25,7 +25,7 @@ from train.recipe import Recipe
 from train.step import Weights, losses, total
 
 RECIPE = Recipe(rank=4, alpha=8, batch_tokens=256, learning_rate=1e-2, warmup_steps=2, epochs=9, compile=False)
-ROW = {"source": "made", "origin": "hard", "weight": 1.0, "sample_id": "s"}
+ROW = {"source": "made", "group": "meals", "origin": "hard", "weight": 1.0, "sample_id": "s"}
 WRONG = (
     '{"errors": [{"severity": "major", "type": "food", "location": "output", "span": "haggis", '
     '"explanation": "It is not eaten there."}]}'
