@@ -19,9 +19,16 @@ from tests.conftest import LogWriter, pair_record
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
 
 
+def remembered() -> int:
+    """Objects that Ray Data keeps of every block until its execution is forgotten."""
+    return sum(type(thing).__name__ == "BlockStats" for thing in gc.get_objects())
+
+
 def test_each_pair_is_judged_once_and_nothing_stays_in_memory_of_executions_that_ended(
     judge_settings: JudgeSettings, write_log: LogWriter, store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    gc.collect()
+    before = remembered()
     sizes: list[int] = []
     execute = run._judged_units
 
@@ -38,5 +45,4 @@ def test_each_pair_is_judged_once_and_nothing_stays_in_memory_of_executions_that
     with Store.open(store_url, read_only=True) as store:
         judged = store.query(lambda connection: connection.execute("SELECT pair_id FROM lake.verdicts").fetchall())
     assert len(judged) == len(set(judged)) == 6
-    remembered = [thing for thing in gc.get_objects() if type(thing).__name__ == "BlockStats"]
-    assert not remembered, "Ray Data keeps these of every block until its execution is forgotten"
+    assert remembered() <= before
