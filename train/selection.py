@@ -15,6 +15,8 @@ from train.examples import Examples
 
 def select(examples: Examples, left_out: Collection[str] = (), part: float = 1.0) -> Examples:
     """What a run learns from: all of it, or less by ``without`` and ``share``."""
+    if not 0 < part <= 1:
+        raise UserError(f"a share of {part:g} of the questions cannot be trained on", "give more than 0 and at most 1")
     some = without(examples, frozenset(left_out)) if left_out else examples
     return share(some, part) if part < 1 else some
 

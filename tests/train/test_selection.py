@@ -61,6 +61,12 @@ def test_a_smaller_share_is_part_of_a_larger_one() -> None:
     assert set(share(examples, 0.25).group) < set(share(examples, 0.5).group) < set(examples.group)
 
 
+@pytest.mark.parametrize("part", [0.0, -0.5, 1.5, float("nan")])
+def test_a_share_that_is_none_is_refused(part: float) -> None:
+    with pytest.raises(UserError, match="cannot be trained on"):
+        select(toy_examples(10), part=part)
+
+
 def test_a_run_learns_from_everything_unless_told_otherwise() -> None:
     examples = toy_examples(40)
     assert select(examples) is examples
