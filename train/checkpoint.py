@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from excam.fault import UserError
 from train import lora
 
 FILE = "checkpoint.pt"
@@ -28,21 +29,41 @@ class Place:
     seconds: float = 0.0
 
 
-def save(folder: Path, place: Place, model: Any, optimizer: torch.optim.Optimizer, mean: dict[str, Tensor]) -> None:
+def save(
+    folder: Path,
+    place: Place,
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    mean: dict[str, Tensor],
+    terms: dict[str, Any],
+) -> None:
+    """Write the state; ``terms`` say what must be the same for a run to go on: its data and its recipe."""
     draft = folder / f".{FILE}"
     weights = {name: parameter.detach() for name, parameter in lora.parameters(model).items()}
-    state = {"place": asdict(place), "weights": weights, "optimizer": optimizer.state_dict(), "mean": mean}
+    state = {
+        "place": asdict(place),
+        "weights": weights,
+        "optimizer": optimizer.state_dict(),
+        "mean": mean,
+        "terms": terms,
+    }
     torch.save({**state, "random": torch.get_rng_state()}, draft)
     draft.rename(folder / FILE)
 
 
 def load(
-    folder: Path, model: Any, optimizer: torch.optim.Optimizer, device: torch.device
+    folder: Path, model: Any, optimizer: torch.optim.Optimizer, device: torch.device, terms: dict[str, Any]
 ) -> tuple[Place, dict[str, Tensor]] | None:
-    """Put the saved state into model and optimizer; None where there is none."""
+    """Put the saved state into model and optimizer; None where there is none. Refuse the state of another run."""
     if not (folder / FILE).is_file():
         return None
     state = torch.load(folder / FILE, map_location=device, weights_only=True)
+    for name, began in state["terms"].items():
+        if began != terms[name]:
+            raise UserError(
+                f"the run in {folder} began with {name} {began!r} and cannot go on with {terms[name]!r}",
+                "give what it began with, or begin another run in another folder",
+            )
     put(model, state["weights"])
     optimizer.load_state_dict(state["optimizer"])
     torch.set_rng_state(state["random"].cpu())

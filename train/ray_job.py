@@ -174,12 +174,20 @@ def fit(
     try:
         with _Listener(board, say):
             result = trainer.fit()
+    except ray.train.WorkerGroupError as failure:
+        raise _told(failure) from None
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
     with result.checkpoint.as_directory() as kept:
         _collect(Path(kept), job.run.out)
     return job.run.out
+
+
+def _told(failure: ray.train.WorkerGroupError) -> Exception:
+    """A mistake of the user's that workers found, in its own words; else the failure as Ray tells it."""
+    causes = [getattr(one, "_base_exc", one) for one in failure.worker_failures.values()]
+    return next((one for one in causes if isinstance(one, UserError)), failure)
 
 
 def begun(storage: str) -> bool:

@@ -215,6 +215,12 @@ def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(share
     assert [line["step"] for line in lines(out) if "decision" in line][:4] == [1, 2, 3, 4]
 
 
+def test_a_run_that_would_go_on_with_other_data_is_told_so_in_plain_words(shared: tuple[Path, Path]) -> None:
+    base, out = shared
+    with pytest.raises(UserError, match=r"began with share 1.0 and cannot go on with 0.5"):
+        run_toy(base, out, share=0.5)
+
+
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
