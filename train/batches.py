@@ -34,7 +34,7 @@ class Batch:
 
     ``sequences`` name the places of each example's tokens in ``ids``; what lies behind the last is filler. Text is
     predicted at ``text_at``; decisions at ``decide_at``, in the order of ``turns``; ``twins`` holds rows (wrong,
-    right) of these.
+    right) of these. What a twin says and the other does not is predicted at ``answer_at``; ``answer_turn`` says whose.
     """
 
     turns: tuple[Turn, ...]
@@ -49,6 +49,9 @@ class Batch:
     weight: NDArray[np.float32]
     twins: Ints
     twin_weight: NDArray[np.float32]
+    answer_at: Ints
+    answer_target: Ints
+    answer_turn: Ints
 
 
 def units(examples: Examples) -> list[tuple[int, ...]]:
@@ -125,6 +128,7 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
     positions = np.arange(batch_tokens, dtype=np.int64) % 64
     sequences: list[Ints] = []
     text: list[tuple[Ints, Ints, float]] = []
+    answers = [(np.zeros(0, np.int64),) * 3]
     at, last_index = 0, -1
     for turn in turns:
         tokens, taken = examples.tokens(turn.index), length(examples, turn)
@@ -137,6 +141,10 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
         prompt, decided = int(examples.prompt[turn.index]), int(examples.decided[turn.index])
         end = len(tokens) if turn.whole else decided + 1
         text.append((sequence[prompt - 1 : end - 1], tokens[prompt:end].astype(np.int64), turn.weight))
+        if examples.twin[turn.index] >= 0:
+            own = max(1, int(examples.common[turn.index]))  # nothing stands before a first token to predict it
+            said = tokens[own:prompt].astype(np.int64)
+            answers.append((sequence[own - 1 : prompt - 1], said, np.full(len(said), len(sequences), np.int64)))
         sequences.append(sequence)
         at, last_index = at + taken - shared, turn.index
     decide_at = np.array(
@@ -149,6 +157,7 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
         if examples.label[turn.index] == ERROR and int(examples.twin[turn.index]) in rows
     ]
     weights = np.array([turn.weight for turn in turns], np.float32)
+    answer_at, answer_target, answer_turn = (np.concatenate(part) for part in zip(*answers, strict=True))
     twins = np.array(pairs, np.int64).reshape(-1, 2)
     return Batch(
         turns=tuple(turns),
@@ -163,4 +172,7 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
         weight=weights,
         twins=twins,
         twin_weight=weights[twins[:, 0]],
+        answer_at=answer_at,
+        answer_target=answer_target,
+        answer_turn=answer_turn,
     )

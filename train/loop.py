@@ -175,7 +175,8 @@ class Trainer:
         rate = learning_rate(recipe, progress, self.place.step - self.place.shrunk_at)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        weights = Weights(recipe.decision_weight, recipe.ranking_weight, recipe.report_weight_at(progress))
+        report = recipe.report_weight_at(progress)
+        weights = Weights(recipe.decision_weight, recipe.ranking_weight, report, recipe.answer_weight)
         self.place.step += 1
         return train_step(self.model, self.optimizer, batch, self.decisions, weights, recipe.clip)
 

@@ -44,6 +44,9 @@ class Recipe(BaseModel):
 
     decision_weight: float = Field(default=1.0, ge=0, description="of the cross-entropy among the three decisions")
     ranking_weight: float = Field(default=1.0, ge=0, description="of softplus(-(d_wrong - d_right)) between twins")
+    answer_weight: float = Field(
+        default=0.0, ge=0, description="of saying the right answer of two twins, and of preferring it to the wrong one"
+    )
     report_weight: tuple[float, float] = Field(
         default=(0.5, 0.5), description="of the report's text, at the start and at the end, linear between"
     )

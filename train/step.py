@@ -16,6 +16,9 @@ from train.attention import Layout, laid_out
 from train.batches import Batch
 from train.examples import CORRECT, ERROR
 
+CONTRAST = 0.3
+"""What the gap between two answers' log-likelihoods counts, which are sums over all their tokens."""
+
 
 @dataclass(frozen=True)
 class OnDevice:
@@ -32,6 +35,9 @@ class OnDevice:
     weight: Tensor
     twins: Tensor
     twin_weight: Tensor
+    answer_at: Tensor
+    answer_target: Tensor
+    answer_turn: Tensor
 
     @classmethod
     def of(cls, batch: Batch, device: torch.device) -> OnDevice:
@@ -51,6 +57,9 @@ class OnDevice:
             weight=move(batch.weight),
             twins=move(batch.twins),
             twin_weight=move(batch.twin_weight),
+            answer_at=move(batch.answer_at),
+            answer_target=move(batch.answer_target),
+            answer_turn=move(batch.answer_turn),
         )
 
 
@@ -61,6 +70,7 @@ class Weights:
     decision: float
     ranking: float
     report: float
+    answer: float = 0.0
 
 
 def hidden_states(model: Any, batch: OnDevice) -> Tensor:
@@ -81,8 +91,20 @@ def decision_logits(model: Any, states: Tensor, batch: OnDevice, decisions: Tens
     return functional.linear(states[batch.decide_at], head[decisions]).float()
 
 
-def losses(model: Any, batch: OnDevice, decisions: Tensor, *, text: bool) -> dict[str, Tensor]:
-    """The parts of the loss: the decision among three, the ranking between twins, the report's text."""
+def answer_likelihood(model: Any, states: Tensor, batch: OnDevice) -> tuple[Tensor, Tensor]:
+    """For each example the log-likelihood of what it says and its twin does not, and of how many tokens that is."""
+    words = model.get_output_embeddings()(states[batch.answer_at]).float()
+    each = -functional.cross_entropy(words, batch.answer_target, reduction="none")
+    none = torch.zeros(len(batch.label), device=each.device)
+    return none.index_add(0, batch.answer_turn, each), none.index_add(0, batch.answer_turn, torch.ones_like(each))
+
+
+def losses(model: Any, batch: OnDevice, decisions: Tensor, *, text: bool, answer: bool = False) -> dict[str, Tensor]:
+    """The parts of the loss: the decision among three, the ranking between twins, the report's text.
+
+    With ``answer`` also how unlikely the right one of two answers is, and how much likelier than the wrong one: a judge
+    that could give the answer itself knows more than one that only tells twins apart.
+    """
     states = hidden_states(model, batch)
     logits = decision_logits(model, states, batch, decisions)
     each = functional.cross_entropy(logits, batch.label, reduction="none")
@@ -94,12 +116,20 @@ def losses(model: Any, batch: OnDevice, decisions: Tensor, *, text: bool) -> dic
         words = model.get_output_embeddings()(states[batch.text_at]).float()
         spelled = functional.cross_entropy(words, batch.text_target, reduction="none")
         parts["report"] = (spelled * batch.text_weight).sum() / batch.text_weight.sum()
+    if answer:
+        likely, tokens = answer_likelihood(model, states, batch)
+        wrong, right = batch.twins.unbind(1)
+        share = batch.twin_weight / batch.twin_weight.sum().clamp_min(1e-6)
+        parts["answer"] = -(share * likely[right] / tokens[right].clamp_min(1)).sum()
+        parts["contrast"] = (share * functional.softplus(CONTRAST * (likely[wrong] - likely[right]))).sum()
     return parts
 
 
 def total(parts: dict[str, Tensor], weights: Weights) -> Tensor:
     """One number to descend on."""
     loss = weights.decision * parts["decision"] + weights.ranking * parts["ranking"]
+    if "answer" in parts:
+        loss = loss + weights.answer * (parts["answer"] + parts["contrast"])
     return loss + weights.report * parts["report"] if "report" in parts else loss
 
 
@@ -111,7 +141,7 @@ def train_step(
     With several workers every one has its own batch: gradients are averaged first, so all take the same step or none.
     """
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    parts = losses(model, batch, decisions, text=weights.report > 0)
+    parts = losses(model, batch, decisions, text=weights.report > 0, answer=weights.answer > 0)
     torch.autograd.backward(total(parts, weights))
     if dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1:
         for parameter in trained:

@@ -14,7 +14,17 @@ from train import lora
 from train.batches import epoch, pack
 from train.examples import Examples
 from train.model import compile_layers
-from train.step import OnDevice, Weights, decision_logits, hidden_states, losses, make_optimizer, total, train_step
+from train.step import (
+    CONTRAST,
+    OnDevice,
+    Weights,
+    decision_logits,
+    hidden_states,
+    losses,
+    make_optimizer,
+    total,
+    train_step,
+)
 
 CPU = torch.device("cpu")
 TOKENS = 256
@@ -58,6 +68,33 @@ def test_the_loss_equals_that_of_full_logits_over_padded_rows(examples: Examples
     margin = rows[:, 1] - rows[:, 0]
     ranked = functional.softplus(-(margin[wrong] - margin[right])) * weight[wrong]
     torch.testing.assert_close(parts["ranking"], ranked.sum() / weight[wrong].sum(), atol=1e-5, rtol=1e-4)
+
+
+def test_the_loss_of_answers_is_that_of_what_twins_say_differently(examples: Examples) -> None:
+    model, batch = tiny_model().eval(), first_batch(examples)
+    parts = losses(model, OnDevice.of(batch, CPU), torch.tensor(DECISIONS), text=False, answer=True)
+    model.set_attn_implementation("sdpa")
+    likely, length = [], []
+    for turn in batch.turns:
+        ours = torch.from_numpy(examples.tokens(turn.index).astype(np.int64))
+        twin, prompt = int(examples.twin[turn.index]), int(examples.prompt[turn.index])
+        theirs = examples.tokens(twin) if twin >= 0 else ours.numpy()
+        first = next((at for at in range(prompt) if at >= len(theirs) or ours[at] != theirs[at]), prompt)
+        said = functional.log_softmax(model(ours[None]).logits[0, first - 1 : prompt - 1], -1)
+        likely.append(said.gather(1, ours[first:prompt, None]).sum())
+        length.append(prompt - first)
+    wrong, right = (batch.twins[:, side].tolist() for side in (0, 1))
+    weight = torch.tensor([batch.turns[row].weight for row in wrong])
+    weight = weight / weight.sum()
+    plain = torch.stack([-likely[row] / length[row] for row in right])
+    apart = torch.stack(
+        [functional.softplus(CONTRAST * (likely[w] - likely[r])) for w, r in zip(wrong, right, strict=True)]
+    )
+    torch.testing.assert_close(parts["answer"], (weight * plain).sum(), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(parts["contrast"], (weight * apart).sum(), atol=1e-5, rtol=1e-4)
+    without = total({name: part for name, part in parts.items() if name in ("decision", "ranking")}, Weights(1, 1, 0))
+    both = total(parts, Weights(1, 1, 0, answer=0.5))
+    torch.testing.assert_close(both - without, 0.5 * (parts["answer"] + parts["contrast"]))
 
 
 def test_gradients_equal_those_of_sequences_run_alone(examples: Examples) -> None:
