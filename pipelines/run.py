@@ -7,7 +7,6 @@ nothing refers to, a crash after it finds the units in the ledger.
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import time
@@ -18,6 +17,7 @@ from typing import Any
 import ray
 from ray.data import ActorPoolStrategy, DataContext
 
+from excam.memory import give_back
 from excam.store import Committed, Lease, LedgerUnit, Store
 from pipelines.files import open_filesystem
 from pipelines.judging import units_at_once
@@ -49,7 +49,7 @@ def run_sections(
                 tally += Tally(**json.loads(unit["counted"]))
                 begun = min(begun, unit["begun"])
                 watcher.judging(tally)
-            gc.collect()  # what Ray Data remembers goes round in circles, which Python by itself looks for seldom
+            give_back()  # what Ray Data remembers of an execution goes round in circles
     finally:
         writer.flush()
     return tally, max(0.0, time.time() - begun)

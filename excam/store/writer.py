@@ -10,6 +10,7 @@ import threading
 import duckdb
 
 from excam.fault import UserError
+from excam.memory import give_back
 from excam.store.connection import connect
 from excam.store.url import StoreUrl
 
@@ -45,3 +46,4 @@ class Writer:
             return  # the catalogue is out of reach: the commit will say so, and the next one tries again
         self.close()
         self._database, self._commits = fresh, 0
+        give_back()
