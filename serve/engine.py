@@ -69,23 +69,33 @@ class JudgeEngine:
         self._engine = AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge, engines)))
 
     async def judge_many(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement | JudgeFailure]:
-        """Judge several pairs at once; the engine batches them with whatever else it is working on."""
-        return list(await asyncio.gather(*(self.judge(instruction, output) for instruction, output in pairs)))
+        """Judge several pairs at once; the engine batches them with whatever else it is working on.
+
+        What a text does wrong comes back as a failure value; only a dying engine raises. Prompts are made in a thread:
+        the loop is what feeds the engine, and encoding text lets it run meanwhile.
+        """
+        looks = await asyncio.to_thread(lambda: [self._looks(*pair) for pair in pairs])
+        return list(await asyncio.gather(*map(self._judge, looks)))
 
     async def judge(self, instruction: str, output: str) -> Judgement | JudgeFailure:
-        """Judge one pair. What a text does wrong comes back as a failure value; only a dying engine raises.
+        """Judge one pair."""
+        (judged,) = await self.judge_many([(instruction, output)])
+        return judged
 
-        An output that speaks to its judge is decided on without those passages too, and the gravest decision counts.
-        """
-        looks = (output, *(second_looks(output) if self._second_look else ()))
-        prompts = [self.render(instruction, look) for look in looks]
-        decisions = await asyncio.gather(*map(self.decide, prompts))
+    def _looks(self, instruction: str, output: str) -> list[Prompt]:
+        """The pair's prompt; where the output speaks to its judge, prompts without those passages too."""
+        others = second_looks(output) if self._second_look else ()
+        return [self.render(instruction, look) for look in (output, *others)]
+
+    async def _judge(self, looks: Sequence[Prompt]) -> Judgement | JudgeFailure:
+        """Decide on every look at a pair; the gravest decision counts."""
+        decisions = await asyncio.gather(*map(self.decide, looks))
         gravest = max(range(len(looks)), key=lambda look: (self._in_error(decisions[look]), decisions[look].p_error))
-        prompt, decision = prompts[gravest], decisions[gravest]
+        prompt, decision = looks[gravest], decisions[gravest]
         judged = await self._report(prompt, decision) if self._in_error(decision) else self._clean(decision)
         if isinstance(judged, JudgeFailure):
             return judged
-        return replace(judged, truncated=prompts[0].truncated, second_look=gravest > 0)
+        return replace(judged, truncated=looks[0].truncated, second_look=gravest > 0)
 
     async def decide(self, prompt: Prompt) -> Decision:
         """How the report of a rendered pair begins, with raw probabilities."""
