@@ -16,62 +16,20 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pyarrow.parquet as pq
 
+from bench.footprint import Footprint
 from bench.pairs import bench_pairs, pair_table
 
 SIZES, LARGE = (1_000, 10_000, 100_000), (1_000_000,)
 GROUP_ROWS = 10_000
 BAR = 1.10
-
-
-class Footprint:
-    """Processor time and memory of this process and all it starts, looked at twice a second."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[int, float] = {}
-        self.most: dict[str, float] = defaultdict(float)
-        self.driver: list[float] = []  # memory twice a second: a leak climbs, a cache levels out
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
-
-    def __enter__(self) -> Footprint:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        driver = psutil.Process()
-        while not self._over.wait(0.5):
-            for process in (driver, *driver.children(recursive=True)):
-                try:
-                    with process.oneshot():
-                        times, memory = process.cpu_times(), process.memory_info()
-                        name = "driver" if process.pid == driver.pid else _stage(process.cmdline())
-                except psutil.Error:
-                    continue
-                self.seconds[process.pid] = times.user + times.system
-                held = (memory.rss - memory.shared) / 2**20
-                self.most[name] = max(self.most[name], held)
-                if name == "driver":
-                    self.driver.append(held)
-
-
-def _stage(command: list[str]) -> str:
-    name = command[0] if command else ""
-    return next((stage for stage in ("ReadAndScreen", "JudgeAndStage", "Judge") if stage in name), "others")
 
 
 def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
@@ -92,14 +50,15 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
         if scored.tally.judged != pairs:
             raise SystemExit(f"{scored.tally.judged} of {pairs} pairs were judged: {scored.tally}")
         ray.shutdown()
+        driver = used.held["driver"]
         figures = {
             "pairs": pairs,
             "seconds": scored.seconds,
             "cpu_seconds": sum(used.seconds.values()),
-            "driver_mb": used.most["driver"],
-            "driver_mb_over_time": [round(held) for held in used.driver[:: max(1, len(used.driver) // 40)]],
-            "reader_mb": used.most["ReadAndScreen"],
-            "caller_mb": used.most["JudgeAndStage"],
+            "driver_mb": used.most("driver"),
+            "driver_mb_over_time": [round(held) for held in driver[:: max(1, len(driver) // 40)]],
+            "reader_mb": used.most("ReadAndScreen"),
+            "caller_mb": used.most("JudgeAndStage"),
         }
         return figures | _of_the_store(store, Path(folder))
 

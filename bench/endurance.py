@@ -1,0 +1,69 @@
+"""Does a stream's memory stay flat, batch after batch? On a real broker, with the stand-in engine of ``bench.standin``.
+
+Pairs arrive steadily and batches are small, so that a few minutes hold as many as an hour of production: whatever a
+batch leaves behind adds up. Printed is the most memory that the driver and each worker held in every fifth of the run.
+The first fifth is warm-up; the bar: the last holds at most 10 % more than the second. The last line is ``flat`` or
+names what is not.
+
+    python -m bench.endurance --minutes 10 --json endurance.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from bench.footprint import Footprint
+from bench.growth import BAR
+from bench.pairs import bench_pairs
+from bench.standin import take_the_judges_place
+from bench.stream import Steady, steady
+from serve.settings import JudgeSettings
+from tests.kafka import running_kafka
+
+WATCHED = ("driver", "Screener", "StreamJudge")
+FIFTHS = 5
+
+
+def run(minutes: float, rate: float, latency: float) -> tuple[Steady, Footprint]:
+    """Stream that long at this rate."""
+    settings = JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=1.0)
+    pairs = bench_pairs(int(60 * minutes * rate), seed=13)
+    with tempfile.TemporaryDirectory() as folder, running_kafka() as kafka:
+        take_the_judges_place(settings, 5000.0)
+        with Footprint() as used:
+            return steady(folder, settings, kafka, latency, rate, pairs), used
+
+
+def fifths(held: list[float]) -> list[float]:
+    """The most of each fifth of the looks."""
+    size = len(held) // FIFTHS
+    if not size:
+        raise SystemExit("too short to tell: give more --minutes")
+    return [max(held[part * size : (part + 1) * size]) for part in range(FIFTHS)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--rate", type=float, default=50.0, help="pairs a second")
+    parser.add_argument("--max-latency", type=float, default=1.0, help="seconds a pair may wait: small batches")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    arguments = parser.parse_args()
+    record, used = run(arguments.minutes, arguments.rate, arguments.max_latency)
+    memory = {name: fifths(used.held[name]) for name in WATCHED}
+    figures: dict[str, Any] = {"batches": len(record.batches), "pairs": record.settled_pairs, "memory_mb": memory}
+    print(f"{figures['pairs']:,} pairs in {figures['batches']:,} batches; the most memory in each fifth, MB")
+    for name, parts in memory.items():
+        print(f"{name:<14}" + "".join(f"{part:>8.0f}" for part in parts) + f"   {parts[-1] / parts[1]:.2f}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures, indent=1))
+    over = [name for name, parts in memory.items() if parts[-1] > BAR * parts[1]]
+    print(f"not flat: {', '.join(over)}" if over else "flat")
+
+
+if __name__ == "__main__":
+    main()
