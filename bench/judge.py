@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 
-def add_judge_options(parser: argparse.ArgumentParser) -> None:
+def add_judge_options(parser: argparse.ArgumentParser, configs: str | None = None) -> None:
     parser.add_argument("--base", default="smollm2-135m")
     parser.add_argument("--adapter", default="none")
-    parser.add_argument("--judge-config", type=Path, help="engine and replica settings, for all sides")
+    parser.add_argument("--judge-config", type=Path, nargs=configs, help="engine and replica settings, for all sides")
 
 
 def settings_of(arguments: argparse.Namespace) -> Any:

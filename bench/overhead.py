@@ -8,137 +8,29 @@ in a topic of a real broker. Both are timed from the first pair judged to the la
 the start-up of engine and workers is left out. With several rounds, which need room in memory for all engines at once,
 the sides take turns (``bench.side``) and the time of all rounds counts. Each line also tells which processes kept the
 cores busy while pairs were judged, and how busy a GPU was. The last line is ``ratio R``, of the pipeline to bare vLLM.
+Several files of settings are timed against each other: every side runs with each, and the last lines compare them.
 
     python -m bench.overhead --pairs 500 --base smollm2-135m
+    python -m bench.overhead --sides pipeline --judge-config served.yaml merged.yaml --rounds 2
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
-import os
 import shutil
 import statistics
 import sys
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
-from bench.judge import add_judge_options, settings_of
-from bench.pairs import bench_pairs, pair_table
-from bench.side import Measure, Measured, Pairs, Side, answer
+from bench.judge import add_judge_options
+from bench.pairs import bench_pairs
+from bench.side import Measured, Side, answer
+from bench.sides import SIDES
 
 WARM_UP = 64
-
-
-@contextmanager
-def bare(arguments: argparse.Namespace) -> Iterator[Measure]:
-    """Pairs a second of vLLM alone."""
-    from serve.engine_arguments import engine_arguments, engine_environment
-    from serve.identity import has_gpu, prepare
-
-    settings = settings_of(arguments)
-    # Its quickest form: on a CPU in one process, on a GPU with the scheduler in a process of its own.
-    os.environ.update(engine_environment(settings), VLLM_ENABLE_V1_MULTIPROCESSING=str(int(has_gpu())))
-    from vllm import LLM
-    from vllm.lora.request import LoRARequest
-
-    from serve.requests import Requests
-
-    judge = prepare(settings)
-    requests = Requests(judge)
-    engine = LLM(**engine_arguments(judge))
-    lora = LoRARequest(judge.card.adapter or "", 1, str(judge.lora_path)) if judge.lora_path else None
-    how = requests.decide if judge.card.tuned else requests.decide_forced
-    opening = () if judge.card.tuned else requests.tokens.opening
-
-    def measure(pairs: Pairs) -> float:
-        begun = time.monotonic()
-        prompts = [requests.renderer.render(*pair).token_ids for pair in pairs]
-        asked = [{"prompt_token_ids": [*ids, *opening]} for ids in prompts]
-        engine.generate(asked, how, use_tqdm=False, lora_request=lora)
-        return len(pairs) / (time.monotonic() - begun)
-
-    yield measure
-
-
-@contextmanager
-def engines(arguments: argparse.Namespace) -> Iterator[Measure]:
-    """Pairs a second of the judge's engines, as many as a replica runs, without Ray, reading or storing."""
-    from serve.cores import engines_of, threads_of
-
-    settings = settings_of(arguments)
-    count = engines_of(settings)
-    os.environ["OMP_NUM_THREADS"] = str(max(1, threads_of(settings) // count))  # before anything loads torch
-    from serve.engine import JudgeEngine
-    from serve.engine_arguments import engine_environment
-    from serve.identity import has_gpu, prepare
-
-    count = 1 if has_gpu() else count
-    os.environ.update(engine_environment(settings, count))
-    judge = prepare(settings)
-
-    async def start() -> JudgeEngine:
-        return JudgeEngine(judge, count)
-
-    with asyncio.Runner() as loop:
-        engine = loop.run(start())
-
-        def measure(pairs: Pairs) -> float:
-            begun = time.monotonic()
-            loop.run(engine.judge_many(pairs))
-            return len(pairs) / (time.monotonic() - begun)
-
-        try:
-            yield measure
-        finally:
-            loop.run(engine.close())
-
-
-@contextmanager
-def pipeline(arguments: argparse.Namespace) -> Iterator[Measure]:
-    """Pairs a second from a Parquet file to committed verdicts, all portions into one store."""
-    import ray
-
-    from pipelines.batch import ScoreOptions, score_logs
-
-    settings = settings_of(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-
-        def measure(pairs: Pairs) -> float:
-            name = f"{len(list(Path(folder).glob('*.parquet')))}"
-            pq.write_table(pair_table(pairs, name), f"{folder}/{name}.parquet")
-            store = f"ducklake:sqlite:{folder}/store/catalog.sqlite"
-            scored = score_logs([f"{folder}/{name}.parquet"], store, settings, ScoreOptions(gate=False))
-            if scored.tally.judged != len(pairs):
-                raise SystemExit(f"only {scored.tally.judged} of {len(pairs)} pairs were judged: {scored.tally}")
-            return scored.pairs_per_second
-
-        yield measure
-    ray.shutdown()
-
-
-@contextmanager
-def stream(arguments: argparse.Namespace) -> Iterator[Measure]:
-    """Pairs a second from a topic to committed verdicts, every portion in a topic and a store of its own."""
-    import ray
-
-    from bench.stream import stream_rate
-    from tests.kafka import running_kafka
-
-    settings = settings_of(arguments)
-    with running_kafka() as kafka, tempfile.TemporaryDirectory() as folder:
-        yield lambda pairs: stream_rate(tempfile.mkdtemp(dir=folder), settings, kafka, pairs)
-    ray.shutdown()
-
-
-SIDES = {"bare": bare, "engines": engines, "pipeline": pipeline, "stream": stream}
 
 
 def by_turns(commands: dict[str, list[str]], rounds: int) -> dict[str, list[Measured]]:
@@ -180,11 +72,13 @@ def main() -> None:
         help="[bare, pipeline, and where Java is stream]",
     )
     parser.add_argument("--rounds", type=int, help="all sides in turn, so often; 3 on a CPU, 1 on a GPU")
-    add_judge_options(parser)
+    add_judge_options(parser, configs="+")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--only", choices=SIDES, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    configs: list[Path | None] = arguments.judge_config or [None]
     if arguments.only:
+        arguments.judge_config = configs[0]
         answer(
             SIDES[arguments.only](arguments),
             lambda portion: bench_pairs(arguments.pairs if portion else WARM_UP, arguments.words, seed=7 + portion),
@@ -194,15 +88,30 @@ def main() -> None:
 
     rounds = arguments.rounds or (1 if has_gpu() else 3)
     this = [sys.executable, "-m", "bench.overhead", *sys.argv[1:]]
-    measured = by_turns({side: [*this, "--only", side] for side in arguments.sides}, rounds)
+    commands = {}
+    for config in configs:
+        for side in arguments.sides:
+            name = f"{side} {config}" if len(configs) > 1 else side
+            commands[name] = [*this, *(["--judge-config", str(config)] if config else []), "--only", side]
+    measured = by_turns(commands, rounds)
     if arguments.json:
         sides = {side: [asdict(one) for one in found] for side, found in measured.items()}
         arguments.json.write_text(json.dumps({"pairs": arguments.pairs, "base": arguments.base, "sides": sides}))
     rates = {side: statistics.harmonic_mean([one.rate for one in found]) for side, found in measured.items()}
-    for side, other in (("stream", "bare"), ("pipeline", "engines"), ("pipeline", "bare")):
-        if {side, other} <= rates.keys():
-            what = "ratio" if (side, other) == ("pipeline", "bare") else f"{side} to {other}"
-            print(f"{what} {rates[side] / rates[other]:.3f}")
+    for line in ratios(rates):
+        print(line)
+
+
+def ratios(rates: dict[str, float]) -> list[str]:
+    """The product to the engine alone; where there are several settings, each to the first of its side."""
+    known = [("stream", "bare"), ("pipeline", "engines"), ("pipeline", "bare")]
+    firsts = {side.split()[0]: side for side in reversed(rates)}
+    known += [(side, first) for side in rates if (first := firsts[side.split()[0]]) != side]
+    return [
+        f"{'ratio' if (side, other) == ('pipeline', 'bare') else f'{side} to {other}'} {rates[side] / rates[other]:.3f}"
+        for side, other in known
+        if {side, other} <= rates.keys()
+    ]
 
 
 def _possible() -> list[str]:
