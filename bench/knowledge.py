@@ -26,7 +26,7 @@ from train.examples import CORRECT, ERROR, Examples
 from train.recipe import Recipe
 from train.step import OnDevice, answer_likelihood, decision_logits, hidden_states
 
-BATCH_TOKENS = 16_384
+BATCH_TOKENS = 4_096
 HEAD = f"{'source':<18}{'twins':>7}{'as text':>9}{'a token':>9}{'decision':>10}"
 
 

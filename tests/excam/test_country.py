@@ -177,11 +177,14 @@ def test_pieces_of_names_in_any_order_cannot_crash_it(pieces: list[str]) -> None
 
 @pytest.mark.parametrize("piece", ["Polish ", "中国人", "French fries, ", "\u0301"])
 def test_time_grows_with_the_text_and_not_with_its_square(piece: str) -> None:
-    def seconds(size: int) -> float:
-        text = piece * (size // len(piece))
+    def once(text: str) -> float:
         started = time.process_time()
         country_of(text, "")
         return time.process_time() - started
+
+    def seconds(size: int) -> float:
+        """The least of three: a machine whose cores are lent to others counts their time as ours now and then."""
+        return min(once(piece * (size // len(piece))) for _ in range(3))
 
     seconds(1000)
     assert seconds(1_000_000) < 100 * max(seconds(50_000), 0.01)  # 20 times the text; its square would be 400 times
