@@ -51,10 +51,10 @@ def shares(found: NDArray[np.float64], examples: Examples, chosen: list[int]) ->
     asked = np.array(chosen)
     wrong = asked[(examples.label[asked] == ERROR) & (examples.twin[asked] >= 0)]
     right = examples.twin[wrong]
-    in_order = np.stack([*(found[right, :2] > found[wrong, :2]).T, found[wrong, 2] > found[right, 2]], 1)
+    ordered = np.stack([*(found[right, :2] > found[wrong, :2]).T, found[wrong, 2] > found[right, 2]], 1)
     sources = examples.source[wrong]
     return {
-        examples.sources[number]: [int((sources == number).sum()), *in_order[sources == number].mean(0).tolist()]
+        examples.sources[number]: [int((sources == number).sum()), *ordered[sources == number].mean(0).tolist()]
         for number in np.unique(sources)
     }
 

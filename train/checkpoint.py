@@ -58,10 +58,10 @@ def load(
     if not (folder / FILE).is_file():
         return None
     state = torch.load(folder / FILE, map_location=device, weights_only=True)
-    for name, began in state["terms"].items():
-        if began != terms[name]:
+    for name, began in state.get("terms", {}).items():
+        if began != terms.get(name):
             raise UserError(
-                f"the run in {folder} began with {name} {began!r} and cannot go on with {terms[name]!r}",
+                f"the run began with {name} {began!r} and cannot go on with {terms.get(name)!r}",
                 "give what it began with, or begin another run in another folder",
             )
     put(model, state["weights"])

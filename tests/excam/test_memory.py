@@ -16,7 +16,7 @@ def held() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library returns pages by itself")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the call is glibc's")
 def test_pages_between_used_blocks_are_given_back() -> None:
     blocks = [bytes(BYTES) for _ in range(BLOCKS)]
     kept = blocks[:: BLOCKS // KEPT]
