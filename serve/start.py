@@ -14,6 +14,7 @@ from typing import Any
 from excam.background import in_background
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
+from serve.local_ray import start_here
 from serve.settings import JudgeSettings
 
 APPLICATION = "excam-judge"
@@ -33,8 +34,7 @@ def start_ray(address: str | None = None) -> None:
         if address or os.environ.get("RAY_ADDRESS"):
             ray.init(address=address or "auto", **quiet)
             return
-        cpus = max(2, os.cpu_count() or 1)
-        ray.init("local", num_cpus=cpus, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+        start_here(num_cpus=max(2, os.cpu_count() or 1), **quiet)
     keep_token_private()
 
 

@@ -40,11 +40,13 @@ def cluster() -> Iterator[None]:
     """
     import ray
 
+    from serve.local_ray import start_here
+
     ours = not ray.is_initialized()
     if ours:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-        ray.init("local", num_cpus=2, include_dashboard=True, _node_ip_address="127.0.0.1", **quiet)
+        start_here(num_cpus=2, include_dashboard=True, **quiet)
     yield
     if ours:
         ray.shutdown()
