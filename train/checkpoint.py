@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from excam.fault import UserError
 from train import lora
 
 FILE = "checkpoint.pt"
@@ -29,41 +28,21 @@ class Place:
     seconds: float = 0.0
 
 
-def save(
-    folder: Path,
-    place: Place,
-    model: Any,
-    optimizer: torch.optim.Optimizer,
-    mean: dict[str, Tensor],
-    terms: dict[str, Any],
-) -> None:
-    """Write the state; ``terms`` say what must be the same for a run to go on: its data and its recipe."""
+def save(folder: Path, place: Place, model: Any, optimizer: torch.optim.Optimizer, mean: dict[str, Tensor]) -> None:
     draft = folder / f".{FILE}"
     weights = {name: parameter.detach() for name, parameter in lora.parameters(model).items()}
-    state = {
-        "place": asdict(place),
-        "weights": weights,
-        "optimizer": optimizer.state_dict(),
-        "mean": mean,
-        "terms": terms,
-    }
+    state = {"place": asdict(place), "weights": weights, "optimizer": optimizer.state_dict(), "mean": mean}
     torch.save({**state, "random": torch.get_rng_state()}, draft)
     draft.rename(folder / FILE)
 
 
 def load(
-    folder: Path, model: Any, optimizer: torch.optim.Optimizer, device: torch.device, terms: dict[str, Any]
+    folder: Path, model: Any, optimizer: torch.optim.Optimizer, device: torch.device
 ) -> tuple[Place, dict[str, Tensor]] | None:
-    """Put the saved state into model and optimizer; None where there is none. Refuse the state of another run."""
+    """Put the saved state into model and optimizer; None where there is none."""
     if not (folder / FILE).is_file():
         return None
     state = torch.load(folder / FILE, map_location=device, weights_only=True)
-    for name, began in state.get("terms", {}).items():
-        if began != terms.get(name):
-            raise UserError(
-                f"the run began with {name} {began!r} and cannot go on with {terms.get(name)!r}",
-                "give what it began with, or begin another run in another folder",
-            )
     put(model, state["weights"])
     optimizer.load_state_dict(state["optimizer"])
     torch.set_rng_state(state["random"].cpu())

@@ -62,7 +62,7 @@ class Trainer:
             raise UserError(f"{len(train)} examples fill no batch for {run.world} workers", "use fewer workers")
         self.steps = min(max(1, int(per_epoch * recipe.epochs)), run.max_steps or 2**62)
         run.out.mkdir(parents=True, exist_ok=True)
-        found = checkpoint.load(run.out, model, self.optimizer, self.device, self._terms())
+        found = checkpoint.load(run.out, model, self.optimizer, self.device)
         if found:
             self.place, self.mean = found
         self.clock = Clock(self.steps, run.minutes, self.place.seconds)
@@ -118,12 +118,7 @@ class Trainer:
         """Write the checkpoint (one worker does)."""
         if self.run.rank == 0:
             self.place.seconds = self.clock.seconds
-            checkpoint.save(self.run.out, self.place, self.model, self.optimizer, self.mean, self._terms())
-
-    def _terms(self) -> dict[str, Any]:
-        """What a run cannot change on its way; how long it goes on, and how it is computed, it can."""
-        learns = {"dataset": self.train_set.dataset, "without": sorted(self.run.without), "share": self.run.share}
-        return learns | self.recipe.model_dump(mode="json", exclude={"epochs", "compile", "checkpointing"})
+            checkpoint.save(self.run.out, self.place, self.model, self.optimizer, self.mean)
 
     def _optimizer(self) -> torch.optim.AdamW:
         recipe = self.recipe

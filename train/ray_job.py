@@ -30,6 +30,7 @@ from train.finish import finish
 from train.loop import Run, Trainer
 from train.recipe import Recipe
 from train.schedule import Clock
+from train.terms import hold_to, terms_of
 
 NAME = "ray"
 SNAPSHOT = "checkpoint_manager_snapshot.json"
@@ -153,6 +154,7 @@ def fit(
 
     ``begin`` is an update to begin with instead of none, as :func:`train.adapter.mean_update` reads it.
     """
+    hold_to(terms_of(job.recipe, job.run, train), f"{job.storage}/{NAME}", begun=begun(job.storage))
     board: Any = Board.remote()  # type: ignore[attr-defined]
     given = {"job": job, "board": board, "train": ray.put(train), "dev": ray.put(dev), "begin": ray.put(begin)}
     resources = {"CPU": job.cpus_per_worker} | ({"GPU": job.gpus_per_worker} if job.gpus_per_worker else {})
@@ -174,20 +176,12 @@ def fit(
     try:
         with _Listener(board, say):
             result = trainer.fit()
-    except ray.train.WorkerGroupError as failure:
-        raise _told(failure) from None
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
     with result.checkpoint.as_directory() as kept:
         _collect(Path(kept), job.run.out)
     return job.run.out
-
-
-def _told(failure: ray.train.WorkerGroupError) -> Exception:
-    """A mistake of the user's that workers found, in its own words; else the failure as Ray tells it."""
-    causes = [getattr(one, "_base_exc", one) for one in failure.worker_failures.values()]
-    return next((one for one in causes if isinstance(one, UserError)), failure)
 
 
 def begun(storage: str) -> bool:

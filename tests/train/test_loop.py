@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 
-from excam.fault import UserError
 from tests.train.conftest import tiny_model, toy_examples
 from train import lora
 from train.decide import decide, sample
@@ -56,22 +55,6 @@ def test_a_resumed_run_sees_the_same_batches_and_ends_with_the_same_weights(tmp_
     assert (second.place.step, second.place.epoch, second.place.batch) == (24, whole.place.epoch, whole.place.batch)
     expected = weights(whole)
     assert all(torch.equal(expected[name], found) for name, found in weights(second).items())
-
-
-@pytest.mark.parametrize(
-    ("options", "recipe", "named"),
-    [
-        ({"share": 0.5}, RECIPE, "share 1.0 and cannot go on with 0.5"),
-        ({"without": ("blend",)}, RECIPE, "without"),
-        ({}, RECIPE.model_copy(update={"seed": 1}), "seed 0 and cannot go on with 1"),
-    ],
-)
-def test_a_run_does_not_go_on_with_other_data_or_another_recipe(
-    tmp_path: Path, options: dict[str, Any], recipe: Recipe, named: str
-) -> None:
-    trainer(tmp_path, max_steps=2).train()
-    with pytest.raises(UserError, match=named):
-        trainer(tmp_path, recipe, max_steps=4, **options)
 
 
 def test_a_run_goes_on_for_longer_than_it_was_to(tmp_path: Path) -> None:

@@ -1,0 +1,38 @@
+"""What must stay the same for a run to go on, kept beside its checkpoints and looked at before anything starts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import fsspec
+
+from excam.fault import UserError
+from train.examples import Examples
+from train.loop import Run
+from train.recipe import Recipe
+
+FILE = "terms.json"
+
+
+def terms_of(recipe: Recipe, run: Run, train: Examples) -> dict[str, Any]:
+    """What a run cannot change on its way; how long it goes on, and how it is computed, it can."""
+    learns = {"dataset": train.dataset, "without": sorted(run.without), "share": run.share}
+    return learns | recipe.model_dump(mode="json", exclude={"epochs", "compile", "checkpointing"})
+
+
+def hold_to(terms: dict[str, Any], folder: str, *, begun: bool) -> None:
+    """Keep the terms of a run that begins in this folder; refuse to go on with another's."""
+    files, path = fsspec.core.url_to_fs(folder)
+    file = f"{path}/{FILE}"
+    if not begun:
+        files.makedirs(path, exist_ok=True)
+        files.pipe_file(file, json.dumps(terms).encode())
+        return
+    kept = json.loads(files.cat_file(file)) if files.exists(file) else {}
+    for name, began in kept.items():
+        if began != terms.get(name):
+            raise UserError(
+                f"the run began with {name} {began!r} and cannot go on with {terms.get(name)!r}",
+                "give what it began with, or begin another run in another folder",
+            )
