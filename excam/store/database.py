@@ -1,11 +1,13 @@
-"""Memory of a writer that commits for days: the database it commits through is closed and opened anew now and then.
+"""Memory of whoever works with a store for days: the database behind it is closed and opened anew now and then.
 
-DuckLake keeps something of every version it has seen for as long as its DuckDB lives (docs/decisions/151).
+DuckLake keeps something of every version it has seen for as long as its DuckDB lives (docs/decisions/151). A writer
+sees one with every commit of its own, a dashboard beside it one with every commit it looks at.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 
 import duckdb
 
@@ -15,35 +17,38 @@ from excam.store.connection import connect
 from excam.store.url import StoreUrl
 
 RENEW_COMMITS = 25  # each leaves some 170 KB behind
+RENEW_SECONDS = 1800.0  # of somebody else's commits, which nobody counts here
 
 
-class Writer:
-    """Lends a connection for every commit; the first ones are the store's own, which stays open for all else."""
+class Database:
+    """Lends a connection for every commit and every question; the first ones are of the store's own database, on which
+    the lease stays."""
 
-    def __init__(self, url: StoreUrl, store: duckdb.DuckDBPyConnection) -> None:
-        self._url = url
-        self._store = self._database = store
+    def __init__(self, url: StoreUrl, first: duckdb.DuckDBPyConnection, *, read_only: bool) -> None:
+        self._url, self._read_only = url, read_only
+        self._first = self._current = first
         self._commits = 0
+        self._opened_at = time.monotonic()
         self._lock = threading.Lock()
 
-    def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A connection for one commit."""
+    def cursor(self, *, commits: int = 0) -> duckdb.DuckDBPyConnection:
+        """A connection for one piece of work, which is going to make so many commits."""
         with self._lock:
-            if self._commits >= RENEW_COMMITS:
+            if self._commits >= RENEW_COMMITS or time.monotonic() - self._opened_at >= RENEW_SECONDS:
                 self._renew()
-            self._commits += 1
-            return self._database.cursor()
+            self._commits += commits
+            return self._current.cursor()
 
     def close(self) -> None:
         """Close what was opened here."""
-        if self._database is not self._store:
-            self._database.close()
+        if self._current is not self._first:
+            self._current.close()
 
     def _renew(self) -> None:
         try:
-            fresh = connect(self._url, read_only=False)
+            fresh = connect(self._url, read_only=self._read_only)
         except UserError:
-            return  # the catalogue is out of reach: the commit will say so, and the next one tries again
+            return  # the catalogue is out of reach: the work at hand will say so, and the next one tries again
         self.close()
-        self._database, self._commits = fresh, 0
+        self._current, self._commits, self._opened_at = fresh, 0, time.monotonic()
         give_back()

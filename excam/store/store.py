@@ -21,6 +21,7 @@ from excam.store.backup import Manifest, load_backup, write_backup
 from excam.store.commit import Committed, commit
 from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, Size, compact, store_size
 from excam.store.connection import attempt, connect, unreachable
+from excam.store.database import Database
 from excam.store.forget import Forgotten, Selection, find_forgettable, forget
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
@@ -29,7 +30,6 @@ from excam.store.schema import MIGRATIONS, Migration, make_tables, migrate_step,
 from excam.store.scrub import scrub
 from excam.store.snapshot import write_snapshot
 from excam.store.url import StoreUrl
-from excam.store.writer import Writer
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -44,7 +44,7 @@ class Store:
         self.url = url
         self.read_only = read_only
         self._connection = connection
-        self._writer = Writer(url, connection)
+        self._database = Database(url, connection, read_only=read_only)
         self.after_commit: Callable[[], None] | None = None
         self.data_path = self._data_path()
 
@@ -71,7 +71,7 @@ class Store:
         return cls(place, connection, read_only=read_only)
 
     def close(self) -> None:
-        self._writer.close()
+        self._database.close()
         self._connection.close()
 
     def __enter__(self) -> Store:
@@ -99,7 +99,7 @@ class Store:
         """Ask a question of :mod:`excam.store.queries` or your own; it is asked again while a lock is in the way."""
 
         def ask() -> Result:
-            with self._connection.cursor() as connection:
+            with self._database.cursor() as connection:
                 return question(connection, *args, **kwargs)
 
         return attempt(ask)
@@ -134,7 +134,7 @@ class Store:
         ranges: Sequence[OffsetRange] = (),
     ) -> Committed:
         """Store staged outcomes (Parquet files or Arrow tables) and their place in the source in one transaction."""
-        with self._writer.cursor() as connection:
+        with self._database.cursor(commits=1) as connection:
             done = commit(connection, lease, run_id, judge_version, staged, units, ranges)
         if self.after_commit is not None:
             self.after_commit()

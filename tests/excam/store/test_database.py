@@ -1,7 +1,8 @@
-"""A writer that commits for days: its memory stays as it is, and so does what it stores."""
+"""Whoever commits or looks for days: memory stays as it is, and so does what is stored and seen."""
 
 from __future__ import annotations
 
+import duckdb
 import pytest
 
 from excam.fault import UserError
@@ -13,13 +14,13 @@ from tests.excam.store.outcomes import CARD, JUDGE, count, put, unit, verdict
 def test_what_a_writer_keeps_in_memory_does_not_grow_with_its_commits(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("excam.store.writer.RENEW_COMMITS", 2)
+    monkeypatch.setattr("excam.store.database.RENEW_COMMITS", 2)
     held = []
     with store.lease() as lease:
         run_id = store.start_run(lease, "stream", store.register_judge(CARD), {})
         for number in range(8):
             store.commit(lease, run_id, JUDGE, [outcome_table([verdict(number)])], [unit(number)])
-            with store._writer._database.cursor() as connection:
+            with store._database._current.cursor() as connection:
                 found = connection.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchone()
             held.append(int(found[0]) if found else 0)
     assert held[3] > held[2], "it would grow"
@@ -34,12 +35,27 @@ def test_a_writer_that_cannot_be_renewed_goes_on_and_tries_again(
     def out_of_reach(*_: object, **__: object) -> None:
         raise UserError("the catalogue is out of reach")
 
-    monkeypatch.setattr("excam.store.writer.RENEW_COMMITS", 1)
+    monkeypatch.setattr("excam.store.database.RENEW_COMMITS", 1)
     with monkeypatch.context() as broken:
-        broken.setattr("excam.store.writer.connect", out_of_reach)
+        broken.setattr("excam.store.database.connect", out_of_reach)
         for number in range(2):
             put(sqlite_store, verdict(number))
-        assert sqlite_store._writer._database is sqlite_store._connection
+        assert sqlite_store._database._current is sqlite_store._connection
     put(sqlite_store, verdict(2))
-    assert sqlite_store._writer._database is not sqlite_store._connection
+    assert sqlite_store._database._current is not sqlite_store._connection
     assert count(sqlite_store, "verdicts") == 3
+
+
+def test_a_reader_looks_through_a_new_database_after_a_while_and_sees_what_was_committed(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(sqlite_store, verdict(0))
+    with Store.open(str(sqlite_store.url), read_only=True) as reader:
+        assert count(reader, "verdicts") == 1
+        first = reader._database._current
+        monkeypatch.setattr("excam.store.database.RENEW_SECONDS", 0.0)
+        put(sqlite_store, verdict(1))
+        assert count(reader, "verdicts") == 2
+        assert reader._database._current is not first
+        with pytest.raises(duckdb.InvalidInputException, match="read-only"):
+            reader.query(lambda asked: asked.execute("DELETE FROM lake.verdicts"))
