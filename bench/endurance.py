@@ -1,8 +1,9 @@
 """Does a stream's memory stay flat, batch after batch? On a real broker, with the stand-in engine of ``bench.standin``.
 
 Pairs arrive steadily and batches are small, so that a few minutes hold as many as an hour of production: whatever a
-batch leaves behind adds up. Printed is the most memory that the driver and each worker held in every fifth of the run.
-The first fifth is warm-up; the bar: the last holds at most 10 % more than the second. The last line is ``flat`` or
+batch leaves behind adds up. Printed is the most memory that the driver and each worker held in every fifth of the run,
+and by how much the last three fifths climb. The bars: the last fifth holds at most 10 % more than the second (the first
+is warm-up), and going on like the last three, a thousand batches would add at most 10 %. The last line is ``flat`` or
 names what is not.
 
     python -m bench.endurance --minutes 10 --json endurance.json
@@ -16,6 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bench.footprint import Footprint
 from bench.growth import BAR
 from bench.pairs import bench_pairs
@@ -26,6 +29,7 @@ from tests.kafka import running_kafka
 
 WATCHED = ("driver", "Screener", "StreamJudge")
 FIFTHS = 5
+AHEAD = 1000  # batches
 
 
 def run(minutes: float, rate: float, latency: float) -> tuple[Steady, Footprint]:
@@ -46,6 +50,12 @@ def fifths(held: list[float]) -> list[float]:
     return [max(held[part * size : (part + 1) * size]) for part in range(FIFTHS)]
 
 
+def climb(held: list[float], batches: int) -> float:
+    """MB that one batch adds: the slope of a line through the looks of the last three fifths."""
+    late = held[2 * len(held) // FIFTHS :]
+    return float(np.polyfit(range(len(late)), late, 1)[0]) * len(held) / batches
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0)
@@ -55,13 +65,20 @@ def main() -> None:
     arguments = parser.parse_args()
     record, used = run(arguments.minutes, arguments.rate, arguments.max_latency)
     memory = {name: fifths(used.held[name]) for name in WATCHED}
-    figures: dict[str, Any] = {"batches": len(record.batches), "pairs": record.settled_pairs, "memory_mb": memory}
+    climbs = {name: climb(used.held[name], len(record.batches)) for name in WATCHED}
+    figures: dict[str, Any] = {"batches": len(record.batches), "pairs": record.settled_pairs}
+    figures |= {"memory_mb": memory, "mb_a_batch": climbs}
     print(f"{figures['pairs']:,} pairs in {figures['batches']:,} batches; the most memory in each fifth, MB")
     for name, parts in memory.items():
-        print(f"{name:<14}" + "".join(f"{part:>8.0f}" for part in parts) + f"   {parts[-1] / parts[1]:.2f}")
+        shown = "".join(f"{part:>8.0f}" for part in parts)
+        print(f"{name:<14}{shown}   {parts[-1] / parts[1]:.2f}   {1000 * climbs[name]:+.0f} KB a batch")
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1))
-    over = [name for name, parts in memory.items() if parts[-1] > BAR * parts[1]]
+    over = [
+        name
+        for name, parts in memory.items()
+        if parts[-1] > BAR * parts[1] or AHEAD * climbs[name] > (BAR - 1) * parts[-1]
+    ]
     print(f"not flat: {', '.join(over)}" if over else "flat")
 
 
