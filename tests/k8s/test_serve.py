@@ -20,7 +20,7 @@ from tests.k8s.overlays import OVERLAYS, manifests, one, pods
 PAIR = {"instruction": "What is eaten at Galungan?", "output": "Lawar and satay.", "pair_id": "p1"}
 TOKEN = {"authorization": "Bearer callers-token"}
 WEB = httpx.Client(timeout=180)  # on shared cores a head takes long over a config; it must not be put again meanwhile
-START_SECONDS = 700  # weights of 135M load in seconds; starting Ray and vLLM on a busy machine takes minutes
+START_SECONDS = 1500  # weights of 135M load in seconds; starting Ray and vLLM on a starved machine takes many minutes
 
 
 def serve_config(overlay: str) -> dict[str, Any]:

@@ -202,7 +202,7 @@ def test_a_second_run_says_who_holds_the_store(
 
 
 @pytest.mark.parametrize(
-    ("moment", "pairs", "number"), [("planned", 20, signal.SIGINT), ("judging", 400, signal.SIGTERM)]
+    ("moment", "pairs", "number"), [("planned", 20, signal.SIGINT), ("judging", 160, signal.SIGTERM)]
 )
 def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on_at_once(
     write_log: LogWriter,
@@ -212,7 +212,7 @@ def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on_at_once(
     pairs: int,
     number: signal.Signals,
 ) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(pairs)], row_group_size=200)
+    log = write_log("log.parquet", [pair_record(number) for number in range(pairs)], row_group_size=80)
 
     class Stopper(Silence):
         stopped = False
@@ -245,7 +245,7 @@ def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on_at_once(
 def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
     write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, victim: str
 ) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(512)])
+    log = write_log("log.parquet", [pair_record(number) for number in range(192)], row_group_size=64)
     killed: list[int] = []
 
     class Killer(Silence):
@@ -256,7 +256,7 @@ def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
     scored = score_logs([str(log)], store_url, judge_settings, NO_GATE, Killer())
     assert killed
     assert scored.tally.retries, "it died while pairs were with it"
-    assert Counter(row["pair_id"] for row in verdicts(store_url)) == {f"pair-{number}": 1 for number in range(512)}
+    assert Counter(row["pair_id"] for row in verdicts(store_url)) == {f"pair-{number}": 1 for number in range(192)}
     assert scored.tally.dead_letters == 0
 
 
