@@ -131,7 +131,8 @@ class StreamLoop:
         if plan is None:
             return None
         fault_point("planned")
-        tables = read_ranges(self._topic.name, self._options.access, plan.ranges, plan.positions)
+        reader = self._session.card.judge_version
+        tables = read_ranges(self._topic.name, self._options.access, plan.ranges, plan.positions, reader)
         fault_point("read")
         share = len(self._screeners)
         streams = [

@@ -13,6 +13,7 @@ from typing import Any
 import ray
 from ray.data import DataContext
 
+from pipelines.executions import forget_executions, named
 from pipelines.stream.plan import PlannedRange
 from pipelines.stream.settings import KafkaAccess
 
@@ -22,10 +23,11 @@ BLOCK_BYTES = 16 * 2**20
 
 
 def read_ranges(
-    topic: str, access: KafkaAccess, ranges: Sequence[PlannedRange], positions: Mapping[int, int]
+    topic: str, access: KafkaAccess, ranges: Sequence[PlannedRange], positions: Mapping[int, int], reader: str
 ) -> list[Any]:
     """References to the messages as Arrow tables. ``positions`` names every partition, those with nothing to read too:
-    Ray would read a partition it is told nothing of from end to end."""
+    Ray would read a partition it is told nothing of from end to end. ``reader`` names who reads one batch at a time.
+    """
     if all(planned.start == planned.visible for planned in ranges):
         return []
     starts = dict(positions) | {planned.part: planned.start for planned in ranges}
@@ -43,5 +45,6 @@ def read_ranges(
         override_num_blocks=len(starts),  # else Ray splits what it read once more
         timeout_ms=READ_TIMEOUT_MS,
     )
-    refs: list[Any] = found.to_arrow_refs()
+    refs: list[Any] = named(found, f"{topic}-{reader}").to_arrow_refs()
+    forget_executions()
     return refs
