@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import signal
 import tempfile
@@ -64,21 +65,34 @@ class Record(StreamWatcher):
         return sum(done.tally.judged for _, done in self.batches) / (self.batches[-1][0] - self.begun)
 
 
-class Steady(Record):
-    """Begins to produce when the stream is up, so that its start is not counted as lag, and samples the lag."""
+def _send(log: str, topic: str, bootstrap: str, rate: float, sent: Any) -> None:
+    def count(number: int) -> None:
+        sent.value = number
 
-    def __init__(self, log: str, topic: str, access: KafkaAccess, rate: float, pairs: int) -> None:
+    produce(log, topic, KafkaAccess(bootstrap), rate=rate, restamp="logged_at", sent=count)
+
+
+class Steady(Record):
+    """Begins to produce when the stream is up, so that its start is not counted as lag, and samples the lag.
+
+    Messages come from a process of their own, as they do in life: what it takes is not the stream's.
+    """
+
+    def __init__(self, log: str, topic: str, bootstrap: str, rate: float, pairs: int) -> None:
         super().__init__(pairs)
-        self.sent = 0
         self.lags: list[tuple[float, int]] = []
-        self._produce = lambda: produce(log, topic, access, rate=rate, restamp="logged_at", sent=self._count)
+        spawn = multiprocessing.get_context("spawn")
+        self._sent = spawn.Value("q", 0)
+        self._producer = spawn.Process(target=_send, args=(log, topic, bootstrap, rate, self._sent), daemon=True)
+
+    @property
+    def sent(self) -> int:
+        """Messages sent so far."""
+        return int(self._sent.value)
 
     def started(self, source: str, positions: Mapping[int, int]) -> None:
-        for work in (self._produce, self._sample):
-            threading.Thread(target=work, daemon=True).start()
-
-    def _count(self, sent: int) -> None:
-        self.sent = sent
+        self._producer.start()
+        threading.Thread(target=self._sample, daemon=True).start()
 
     def _sample(self) -> None:
         begun = time.monotonic()
@@ -118,7 +132,7 @@ def steady(
     topic = kafka.topic(2)
     log = f"{folder}/steady.parquet"
     pq.write_table(pair_table(pairs, "steady"), log)
-    record = Steady(log, topic, KafkaAccess(kafka.bootstrap), rate, len(pairs))
+    record = Steady(log, topic, kafka.bootstrap, rate, len(pairs))
     store = f"ducklake:sqlite:{folder}/steady/c.sqlite"
     stream_topic(options_of(kafka, topic, latency), store, settings, record)
     return record
