@@ -34,12 +34,14 @@ _LEAN: dict[str, str | bool] = {
 }
 
 # What a transaction that lost a race is told, by DuckLake, SQLite and PostgreSQL: each can be tried again from the
-# start. The last two are a reader whose files were removed under it, because somebody's data had to go at once.
+# start. An aborted one is seen where several make the same new store. The last two are a reader whose files were
+# removed under it, because somebody's data had to go at once.
 _LOST_RACE = (
     "transaction conflict",
     "database is locked",
     "could not serialize",
     "deadlock detected",
+    "current transaction is aborted",
     '.parquet": no such file or directory',
     "(http 404 not found)",
 )
