@@ -1,7 +1,8 @@
 """The stage between Ray Data and Ray Serve: bounded requests in flight, patient retries, dead letters for the rest.
 
-A replica or engine that dies costs a retry and never the run. What fails for another reason fails for its pairs
-alone: a call is split until the pair at fault stands by itself, and that one becomes a dead letter.
+A replica or engine that dies costs a retry and never the run. A judge that lives is waited for, however slow it is:
+to ask it anew would have it begin anew. What fails for another reason fails for its pairs alone: a call is split until
+the pair at fault stands by itself, and that one becomes a dead letter.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from pipelines.read import record_json
 from pipelines.replayed import JUDGE_STAGE
 from pipelines.screen import Row, dead_letter
 from pipelines.units import UNIT_ROWS
+from serve.living import judge_lives
 
 CHUNK = 16  # pairs a call: enough to make the call's cost vanish, few enough to spread over replicas
 LEAST_UNITS_AT_ONCE = 8
-CALL_TIMEOUT = 180.0  # while no replica lives a call waits in the handle without an error
-PATIENCE = 900.0  # how long recoverable failures are retried before pairs go to the dead letters
+FIRST_WAIT = 600.0  # an answer may get lost: a call is asked again after this time, then after twice that, and so on
+PATIENCE = 900.0  # how long no judge may live, or every try may fail, before pairs go to the dead letters
 REMEMBERED = 20_000
 PAIR_FIELDS = (
     "pair_id",
@@ -104,18 +106,26 @@ class JudgeCaller:
         return [*await self._answers(rows[:half]), *await self._answers(rows[half:])]
 
     async def _call(self, pairs: list[tuple[str, str]]) -> list[Judgement | JudgeFailure] | JudgeFailure:
-        deadline = asyncio.get_running_loop().time() + PATIENCE
-        delay = 0.5
+        """What the judge answers. Time in which it lived and had not answered yet is no reason to give up."""
+        now = asyncio.get_running_loop().time
+        deadline = now() + PATIENCE
+        delay, wait = 0.5, FIRST_WAIT
         while True:
+            asked = now()
             try:
                 answer: list[Judgement | JudgeFailure] = await asyncio.wait_for(
-                    self._handle.judge_batch.remote(pairs), CALL_TIMEOUT
+                    self._handle.judge_batch.remote(pairs), wait
                 )
                 return answer
             except Exception as error:  # noqa: BLE001 - whatever the judge throws must end as data, not end the run
                 if not recoverable(error):
                     return JudgeFailure("judge_error", plain(error))
-                if asyncio.get_running_loop().time() > deadline:
+                if isinstance(error, TimeoutError) and await asyncio.to_thread(judge_lives, self._handle):
+                    deadline += now() - asked
+                    wait *= 2
+                else:
+                    wait = FIRST_WAIT
+                if now() > deadline:
                     return JudgeFailure("judge_unreachable", f"no answer within {PATIENCE:.0f} s: {plain(error)}")
             self.retries += 1
             await asyncio.sleep(delay * random.uniform(0.5, 1.5))

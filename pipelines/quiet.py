@@ -7,9 +7,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+ASKED_AGAIN = "Failed to get queue length"  # on a busy machine; Serve's router asks once more and nothing comes of it
 
-def _is_warning(record: logging.LogRecord) -> bool:
-    return record.levelno >= logging.WARNING
+
+def _matters(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING and not record.getMessage().startswith(ASKED_AGAIN)
 
 
 def start_ray_quietly() -> None:
@@ -50,8 +52,8 @@ def hush_ray() -> None:
         return
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     serve = logging.getLogger("ray.serve")
-    if _is_warning not in serve.filters:
-        serve.addFilter(_is_warning)
+    if _matters not in serve.filters:
+        serve.addFilter(_matters)
     import ray.data  # noqa: F401 - sets its handlers up
 
     logging.getLogger("ray.data._internal.progress").setLevel(logging.ERROR)

@@ -11,6 +11,7 @@ applications:
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,7 +29,9 @@ from serve.engine_arguments import engine_environment
 from serve.guard import TOKEN_VARIABLE
 from serve.identity import has_gpu, identify
 from serve.settings import JudgeSettings
+from serve.stuck import EngineStuckError
 
+logger = logging.getLogger("ray.serve")
 QUEUE_PER_REPLICA = 4  # calls that may wait for each one being worked on before callers are told to come back later
 
 
@@ -68,7 +71,8 @@ class JudgeReplica:
 
         try:
             await self._engine.check_health()
-        except EngineDeadError:
+        except (EngineDeadError, EngineStuckError) as error:
+            logger.error("this replica ends, and another takes its place: %s", error)
             os._exit(1)
 
     def _count(self, change: int) -> None:

@@ -16,6 +16,7 @@ from excam.score import decision_probabilities, sequence_probability
 from serve.engine_arguments import engine_arguments
 from serve.identity import Judge
 from serve.requests import Requests
+from serve.stuck import Answers
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class JudgeEngine:
         self._tokens = self._requests.tokens
         self._lora = LoRARequest(judge.card.adapter, 1, str(judge.lora_path)) if judge.lora_path else None
         self._number = itertools.count()
+        self._answers = Answers()
         self._engine = AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge, engines)))
 
     async def judge_many(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement | JudgeFailure]:
@@ -107,8 +109,9 @@ class JudgeEngine:
         return self._requests.renderer.render(instruction, output)
 
     async def check_health(self) -> None:
-        """Raise when the engine is dead, so that Ray Serve replaces this replica."""
+        """Raise when the engine is dead or answers nothing any more, so that Ray Serve replaces this replica."""
         await self._engine.check_health()
+        self._answers.check()
 
     def shutdown(self) -> None:
         self._engine.shutdown()
@@ -120,7 +123,8 @@ class JudgeEngine:
     async def _ask(self, token_ids: Sequence[int], how: Any) -> Any:
         request = {"prompt_token_ids": list(token_ids)}
         stream = self._engine.generate(request, how, f"pair-{next(self._number)}", lora_request=self._lora)
-        return [answer async for answer in stream][-1].outputs[0]
+        with self._answers.awaited():
+            return [answer async for answer in stream][-1].outputs[0]
 
     async def _free_decision(self, prompt: Prompt) -> Decision | None:
         """The first few tokens as the judge writes them; None if they are neither a report nor the opening of one."""

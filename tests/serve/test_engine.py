@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import psutil
 import pytest
 
 from excam.judgement import JudgeFailure, Judgement
 from excam.report import ErrorReport, Status, parse_report
 from serve.settings import JudgeSettings
+from serve.stuck import Answers, EngineStuckError
 
 pytestmark = pytest.mark.engine
 PAIRS = [("What do Germans eat?", "No German likes Schnitzel."), ("What is 2 + 2?", "4")]
@@ -97,3 +100,32 @@ def test_a_huge_hostile_text_is_judged_and_marked_as_cut(engine: Any, loop: asyn
 
 def test_a_healthy_engine_says_so(engine: Any, loop: asyncio.AbstractEventLoop) -> None:
     loop.run_until_complete(engine.check_health())
+
+
+def test_an_engine_that_hangs_is_noticed_and_answers_when_it_goes_on(
+    engine: Any, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask_while_it_hangs() -> Any:
+        monkeypatch.setattr(engine, "_answers", Answers(stuck_seconds=1.0))
+        with stopped(core):
+            asked = asyncio.ensure_future(engine.judge(*PAIRS[0]))
+            await asyncio.sleep(0.5)
+            await engine.check_health()
+            await asyncio.sleep(1.5)
+            with pytest.raises(EngineStuckError, match="1 requests wait"):
+                await engine.check_health()
+        answer = await asked
+        await engine.check_health()
+        return answer
+
+    (core,) = [child for child in psutil.Process().children(recursive=True) if "EngineCore" in child.name()]
+    assert isinstance(loop.run_until_complete(ask_while_it_hangs()), Judgement | JudgeFailure)
+
+
+@contextmanager
+def stopped(process: psutil.Process) -> Iterator[None]:
+    process.suspend()
+    try:
+        yield
+    finally:
+        process.resume()

@@ -1,0 +1,80 @@
+"""How long a caller waits: for a judge that lives as long as it takes, for one that does not come only so long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ray import serve
+
+from excam.judgement import JudgeFailure, Judgement
+from excam.report import CORRECT_REPORT
+from pipelines import judging
+from pipelines.judging import JudgeCaller
+from serve.living import judge_lives
+
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
+PAIRS = [("q", "a"), ("q", "b")]
+
+
+class Slow:
+    """A judge that lives and needs its time, and that begins anew when it is asked anew."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._asked = 0
+
+    async def judge_batch(self, pairs: list[tuple[str, str]]) -> list[Judgement]:
+        self._asked += 1
+        await asyncio.sleep(self._seconds)
+        return [Judgement.of(CORRECT_REPORT, 0.1, 0.9) for _ in pairs]
+
+    async def asked(self) -> int:
+        return self._asked
+
+
+@pytest.fixture(autouse=True)
+def short_of_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "FIRST_WAIT", 1.0)
+    monkeypatch.setattr(judging, "PATIENCE", 2.0)
+
+
+@pytest.fixture
+def slow() -> Iterator[Any]:
+    deployment = serve.deployment(ray_actor_options={"num_cpus": 0}, graceful_shutdown_timeout_s=0)(Slow)
+    yield serve.run(deployment.bind(6.0), name="slow-judge", route_prefix=None)
+    serve.delete("slow-judge")
+
+
+@pytest.fixture
+def never() -> Iterator[Any]:
+    """A judge that no machine has room for."""
+    deployment = serve.deployment(ray_actor_options={"resources": {"nowhere": 1}})(Slow)
+    target = serve.RunTarget(deployment.bind(0.0), name="no-judge", route_prefix=None)
+    yield serve.run_many([target], wait_for_applications_running=False)[0]
+    serve.delete("no-judge")
+
+
+async def ask(handle: Any) -> list[Judgement | JudgeFailure] | JudgeFailure:
+    return await JudgeCaller(handle, "v", 1)._call(PAIRS)
+
+
+def test_a_judge_that_lives_is_waited_for_and_seldom_asked_anew(slow: Any) -> None:
+    answer = asyncio.run(ask(slow))
+    assert isinstance(answer, list)
+    assert len(answer) == len(PAIRS)
+    assert slow.asked.remote().result() <= 4, "after 1, 2 and 4 seconds"
+
+
+def test_where_no_judge_lives_the_pairs_are_given_up_with_the_reason(never: Any) -> None:
+    answer = asyncio.run(ask(never))
+    assert isinstance(answer, JudgeFailure)
+    assert answer.reason == "judge_unreachable"
+
+
+def test_a_judge_lives_while_a_replica_of_it_runs(judge: Any, never: Any) -> None:
+    handle, _ = judge
+    assert judge_lives(handle)
+    assert not judge_lives(never)
