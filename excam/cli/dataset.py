@@ -42,9 +42,23 @@ def dataset() -> None:
     show_default=True,
     help="Questions as alike as this (Jaccard) stay in one split; 1: the same question alone.",
 )
+@click.option(
+    "--wrong-answers",
+    type=click.Choice(["balanced", "natural"]),
+    default="balanced",
+    show_default=True,
+    help="Balanced: each answer is wrong as often as right; natural: at random, as the paper does, an easier test.",
+)
 @click.option("--soft", type=FILE, multiple=True, help="Soft errors that `excam dataset soft` wrote; may be repeated.")
 def build(
-    sources: Path, out: Path, profile: str, seed: int, wordings: int, similar: float, soft: tuple[Path, ...]
+    sources: Path,
+    out: Path,
+    profile: str,
+    seed: int,
+    wordings: int,
+    similar: float,
+    wrong_answers: str,
+    soft: tuple[Path, ...],
 ) -> None:
     """Build the dataset from the sources that are at hand, and name those that are not."""
     from excam.dataset.build import build as run
@@ -52,7 +66,9 @@ def build(
     from excam.dataset.soft_file import read_soft
 
     rows = [row for path in soft for row in read_soft(path)]
-    account = run(sources, out, replace(PROFILES[profile], wordings=wordings, similar=similar), seed, rows).account
+    natural = wrong_answers == "natural"
+    chosen = replace(PROFILES[profile], wordings=wordings, similar=similar, natural=natural)
+    account = run(sources, out, chosen, seed, rows).account
     for name in account.gathered.missing:
         click.echo(f"missing: {name}. {account.sources[name].get_it}", err=True)
     for (split,), count in sorted(account.tally.by("split").items()):

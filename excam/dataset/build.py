@@ -95,6 +95,7 @@ def _summary(out: Path, account: Account) -> dict[str, Any]:
         "profile": account.profile.name,
         "seed": account.seed,
         "similar": account.profile.similar,
+        "natural": account.profile.natural,
         "sources": {"found": account.gathered.found, "missing": account.gathered.missing},
         "samples": {f"{split}": count for (split,), count in sorted(tally.by("split").items())},
         "counts": {

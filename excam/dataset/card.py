@@ -142,6 +142,12 @@ def _weight_share(account: Account) -> float:
     return ordinary / total if total else 0.0
 
 
+def _wrong_answers(profile: Profile) -> str:
+    if profile.natural:
+        return "Wrong answers were drawn at random, so that a common answer is mostly right: an easier test than usual."
+    return "An answer is wrong about as often as it is right, opinions and irony aside."
+
+
 def render_card(account: Account) -> str:
     """The data card of a build as Markdown."""
     tally = account.tally
@@ -152,7 +158,8 @@ def render_card(account: Account) -> str:
         "# ExCAM40k, data card\n",
         f"Built with profile `{account.profile.name}` and seed {account.seed}. One row is one instruction–output pair "
         "with the report a judge must write about it. Every error sample has a correct twin with the same instruction "
-        "(only an error that an LLM put into the instruction changes it) and the same wording, joined by `twin_id`.\n",
+        "(only an error that an LLM put into the instruction changes it) and the same wording, joined by `twin_id`. "
+        f"{_wrong_answers(account.profile)}\n",
         "## Samples beside Table 2 of the paper\n",
         _table_2(account),
         "## Labels\n",

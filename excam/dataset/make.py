@@ -40,7 +40,7 @@ def _hard(maker: HardErrors, items: Sequence[Item], split: Split, profile: Profi
     tasks = tasks_of(able[0])
     appetite = profile.of(able[0].source)
     most = round(appetite.twins * SHARES[split] / len(tasks))
-    if appetite.natural:
+    if appetite.natural or profile.natural:
         chosen = draw(able, seed, appetite.rounds, most)
     else:
         chosen = choose(able, seed, appetite.rounds, most, appetite.repeats)

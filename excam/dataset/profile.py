@@ -29,7 +29,8 @@ class Profile:
     ``samples`` bounds the samples of a source before soft errors are made, ``ordinary`` the items of a source that are
     not about culture, ``chores`` the tasks of each family made here, and ``wordings`` in how many ways each twin of
     train is put: an epoch over other words teaches more than the same words again. Questions at least as alike as
-    ``similar`` stay in one split; with 1 that is the same question alone, an easier test than ours.
+    ``similar`` stay in one split; with 1 that is the same question alone, an easier test than ours. ``natural`` draws
+    every source's wrong answers at random, as the paper does: easier too, since common answers are then mostly right.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Profile:
     chores: int = 14
     wordings: int = 1
     similar: float = SIMILAR
+    natural: bool = False
 
     def of(self, source: str) -> Appetite:
         return self.appetite.get(source, self.usual)

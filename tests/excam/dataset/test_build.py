@@ -70,6 +70,20 @@ def test_other_wordings_put_the_twins_of_train_again_and_leave_dev_and_test_alon
     assert len({row["sample_id"] for row in again["train"]}) == len(again["train"])
 
 
+def test_natural_wrong_answers_are_the_sources_own_on_the_same_questions_in_the_same_splits(
+    small_sources: Path, small_profile: Profile, tmp_path: Path, rows: Rows
+) -> None:
+    built = build(small_sources, tmp_path, replace(small_profile, natural=True), seed=3)
+    drawn = {split: pq.read_table(tmp_path / f"{split}.parquet").to_pylist() for split in rows}
+    for split in rows:
+        balanced = {row["item_id"] for row in rows[split] if row["origin"] == "hard"}
+        natural = {row["item_id"] for row in drawn[split] if row["origin"] == "hard"}
+        assert balanced <= natural, "balance gives up items, chance does not"
+    assert drawn != rows
+    assert json.loads((tmp_path / "build.json").read_text())["natural"] is True
+    assert "drawn at random" in (built.folder / "card.md").read_text()
+
+
 def test_label_severity_and_origin_follow_from_the_report(rows: Rows) -> None:
     for row in (row for split in rows for row in rows[split]):
         report = parse_report(row["report"])
