@@ -118,7 +118,7 @@ def test_an_engine_that_hangs_is_noticed_and_answers_when_it_goes_on(
         await engine.check_health()
         return answer
 
-    (core,) = [child for child in psutil.Process().children(recursive=True) if "EngineCore" in child.name()]
+    (core,) = [child for child in psutil.Process().children() if "EngineCore" in " ".join(child.cmdline())]
     assert isinstance(loop.run_until_complete(ask_while_it_hangs()), Judgement | JudgeFailure)
 
 
