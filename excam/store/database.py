@@ -21,8 +21,11 @@ RENEW_SECONDS = 1800.0  # of somebody else's commits, which nobody counts here
 
 
 class Database:
-    """Lends a connection for every commit and every question; the first ones are of the store's own database, on which
-    the lease stays."""
+    """Lends a connection for every commit and every question.
+
+    The store's own database, on which the lease stays, is asked until there is another. No commit goes through it: it
+    lives as long as the store, and so would what a commit leaves behind.
+    """
 
     def __init__(self, url: StoreUrl, first: duckdb.DuckDBPyConnection, *, read_only: bool) -> None:
         self._url, self._read_only = url, read_only
@@ -34,7 +37,8 @@ class Database:
     def cursor(self, *, commits: int = 0) -> duckdb.DuckDBPyConnection:
         """A connection for one piece of work, which is going to make so many commits."""
         with self._lock:
-            if self._commits >= RENEW_COMMITS or time.monotonic() - self._opened_at >= RENEW_SECONDS:
+            old = self._commits >= RENEW_COMMITS or time.monotonic() - self._opened_at >= RENEW_SECONDS
+            if old or (commits and self._current is self._first):
                 self._renew()
             self._commits += commits
             return self._current.cursor()
