@@ -27,7 +27,7 @@ from pipelines.units import Section, waves
 
 COMMIT_ROWS = 4_000
 COMMIT_SECONDS = 5.0
-WAVE_UNITS = 2_000  # units in one execution for every worker: Ray Data remembers each of them until the execution ends
+WAVE_UNITS = 1_000  # units in one execution for every worker: Ray Data remembers each of them until the execution ends
 TASK_CPUS = 0.25
 CALLS_PER_WORKER = 128  # calls in flight that one reader and one caller keep busy: a thousand pairs a second
 
