@@ -121,10 +121,11 @@ class JudgeCaller:
                 if not recoverable(error):
                     return JudgeFailure("judge_error", plain(error))
                 if isinstance(error, TimeoutError) and await asyncio.to_thread(judge_lives, self._handle):
+                    self.retries += 1
                     deadline += now() - asked
                     wait *= 2
-                else:
-                    wait = FIRST_WAIT
+                    continue
+                wait = FIRST_WAIT
                 if now() > deadline:
                     return JudgeFailure("judge_unreachable", f"no answer within {PATIENCE:.0f} s: {plain(error)}")
             self.retries += 1

@@ -65,7 +65,7 @@ def test_a_judge_that_lives_is_waited_for_and_seldom_asked_anew(slow: Any) -> No
     answer = asyncio.run(ask(slow))
     assert isinstance(answer, list)
     assert len(answer) == len(PAIRS)
-    assert slow.asked.remote().result() <= 4, "after 1, 2 and 4 seconds"
+    assert slow.asked.remote().result() <= 6, "after 1, 2 and 4 seconds; on a machine without time after 8 and 16 too"
 
 
 def test_where_no_judge_lives_the_pairs_are_given_up_with_the_reason(never: Any) -> None:

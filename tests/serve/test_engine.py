@@ -105,15 +105,17 @@ def test_a_healthy_engine_says_so(engine: Any, loop: asyncio.AbstractEventLoop) 
 def test_an_engine_that_hangs_is_noticed_and_answers_when_it_goes_on(
     engine: Any, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    async def healthy_for(seconds: float) -> None:
+        for _ in range(int(10 * seconds)):
+            await engine.check_health()
+            await asyncio.sleep(0.1)
+
     async def ask_while_it_hangs() -> Any:
         monkeypatch.setattr(engine, "_answers", Answers(stuck_seconds=1.0))
         with stopped(core):
             asked = asyncio.ensure_future(engine.judge(*PAIRS[0]))
-            await asyncio.sleep(0.5)
-            await engine.check_health()
-            await asyncio.sleep(1.5)
             with pytest.raises(EngineStuckError, match="1 requests wait"):
-                await engine.check_health()
+                await healthy_for(60.0)
         answer = await asked
         await engine.check_health()
         return answer
