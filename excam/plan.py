@@ -150,21 +150,26 @@ def _speed(traffic: Traffic, known: Figures) -> Figure:
             if math.isclose(tokens, judge.tokens_per_pair):
                 return _figure(name, unit, judge, Basis.MEASURED)
             how = (
-                f"{judge.value:g} pairs/s of {judge.tokens_per_pair:g} tokens ({_source(judge)}), shared out by tokens"
+                f"{judge.value:g} pairs/s of {judge.tokens_per_pair:g} tokens ({_source(judge)}), longer ones by tokens"
             )
-            return _extrapolated(name, judge.value * judge.tokens_per_pair / tokens, unit, how)
+            return _extrapolated(name, judge.value * _as_long(judge, tokens), unit, how)
     for judge in known.judges:
         if judge.machine == traffic.machine and traffic.model in known.parameters:
             # A smaller model is counted as no faster: the engine's scheduler, not the model, may be the limit.
             ratio = min(1.0, known.parameters[judge.model] / known.parameters[traffic.model])
             how = (
-                f"{judge.value:g} pairs/s of {judge.model} ({_source(judge)}), by the ratio of parameters and of tokens"
+                f"{judge.value:g} pairs/s of {judge.model} ({_source(judge)}), less by the ratio of parameters and of tokens"
             )
-            return _extrapolated(name, judge.value * ratio * judge.tokens_per_pair / tokens, unit, how)
+            return _extrapolated(name, judge.value * ratio * _as_long(judge, tokens), unit, how)
     raise UserError(
         f"nothing was measured from which the speed of {traffic.model} on {traffic.machine} would follow",
         "measure it there with: python -m bench.overhead --base MODEL, and give the result as --pairs-per-second",
     )
+
+
+def _as_long(judge: _Judge, tokens: float) -> float:
+    """What a longer pair leaves of the speed. A shorter one is counted as no faster: each pair costs the replica alike."""
+    return min(1.0, judge.tokens_per_pair / tokens)
 
 
 def _passing(traffic: Traffic, known: Figures) -> tuple[float, list[Figure]]:

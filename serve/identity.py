@@ -9,6 +9,7 @@ from pathlib import Path
 from excam.calibration import Calibration
 from excam.judge_card import JudgeCard
 from excam.models import Adapter, BaseModel, bundled_adapter, merge, reference, resolve, resolve_adapter
+from excam.models.folder import model_files
 from excam.models.sources import Progress, quiet
 from excam.prompt import PROMPT_SHA256
 from serve.settings import JudgeSettings
@@ -16,6 +17,7 @@ from serve.settings import JudgeSettings
 REPORT_FORM = "errors-list/1"
 SECOND_LOOK = 1  # which passages count as speaking to the judge decides verdicts: raise it with excam.injection
 UNCALIBRATED_THRESHOLD = 0.5
+COPIED_FOR_A_GPU = 8 * 2**30  # bytes of weights; with more of them the GPU is the limit and not LoRA's bookkeeping
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,16 @@ def prepare(settings: JudgeSettings, progress: Progress = quiet) -> Judge:
     known = (judge_card(settings, base, adapter), settings, _threshold(settings, calibration), calibration)
     if adapter is None:
         return Judge(*known, base.path)
-    merged = not has_gpu() if settings.engine.merge == "auto" else settings.engine.merge
-    return Judge(*known, merge(base, adapter)) if merged else Judge(*known, base.path, adapter.path, adapter.rank)
+    if _merges(settings, base):
+        return Judge(*known, merge(base, adapter, progress=progress))
+    return Judge(*known, base.path, adapter.path, adapter.rank)
+
+
+def _merges(settings: JudgeSettings, base: BaseModel) -> bool:
+    """Whether the adapter goes into a copy of the weights: half as fast again on a GPU, thirty times on a CPU."""
+    if settings.engine.merge != "auto":
+        return settings.engine.merge
+    return not has_gpu() or sum(file.stat().st_size for file in model_files(base.path)) <= COPIED_FOR_A_GPU
 
 
 def _calibration(settings: JudgeSettings, adapter: Adapter | None) -> Calibration | None:

@@ -52,8 +52,10 @@ def test_only_what_was_timed_is_called_measured() -> None:
     assert {figure.basis for figure in planned().needs} == {Basis.EXTRAPOLATED}
 
 
-def test_a_smaller_model_is_not_promised_to_be_faster() -> None:
+def test_a_smaller_model_or_a_shorter_pair_is_not_promised_to_be_faster() -> None:
     assert speed(planned(model="qwen2.5-coder-0.5b")).value == speed(planned()).value
+    assert speed(planned(tokens_per_pair=20)).value == speed(planned(tokens_per_pair=263)).value
+    assert speed(planned(tokens_per_pair=526)).value == speed(planned(tokens_per_pair=263)).value / 2
 
 
 def test_a_machine_or_model_nothing_was_measured_on_is_refused_with_a_way_out() -> None:

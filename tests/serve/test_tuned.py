@@ -47,7 +47,7 @@ def test_the_shipped_adapter_is_taken_for_its_base_unless_none_is_asked_for() ->
     assert identify(settings(second_look=False)).judge_version != tuned.judge_version
 
 
-def test_an_adapter_is_merged_on_a_cpu_served_on_a_gpu_or_as_asked_and_the_judge_is_the_same(
+def test_an_adapter_is_merged_but_into_a_large_base_on_a_gpu_or_as_asked_and_the_judge_is_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     base, adapter = resolve(BASE), resolve_adapter("excam-smollm2-135m")
@@ -63,6 +63,9 @@ def test_an_adapter_is_merged_on_a_cpu_served_on_a_gpu_or_as_asked_and_the_judge
 
     assert [merged(how) for how in ("auto", True, False)] == [True, True, False]
     monkeypatch.setattr("serve.identity.has_gpu", lambda: True)
+    assert [merged(how) for how in ("auto", True, False)] == [True, True, False]
+    weights = sum(file.stat().st_size for file in base.path.glob("*.safetensors"))
+    monkeypatch.setattr("serve.identity.COPIED_FOR_A_GPU", weights - 1)
     assert [merged(how) for how in ("auto", True, False)] == [False, True, False]
 
 
