@@ -157,9 +157,7 @@ def _speed(traffic: Traffic, known: Figures) -> Figure:
         if judge.machine == traffic.machine and traffic.model in known.parameters:
             # A smaller model is counted as no faster: the engine's scheduler, not the model, may be the limit.
             ratio = min(1.0, known.parameters[judge.model] / known.parameters[traffic.model])
-            how = (
-                f"{judge.value:g} pairs/s of {judge.model} ({_source(judge)}), less by the ratio of parameters and of tokens"
-            )
+            how = f"{judge.value:g} pairs/s of {judge.model} ({_source(judge)}), less by parameters and by tokens"
             return _extrapolated(name, judge.value * ratio * _as_long(judge, tokens), unit, how)
     raise UserError(
         f"nothing was measured from which the speed of {traffic.model} on {traffic.machine} would follow",
@@ -168,7 +166,7 @@ def _speed(traffic: Traffic, known: Figures) -> Figure:
 
 
 def _as_long(judge: _Judge, tokens: float) -> float:
-    """What a longer pair leaves of the speed. A shorter one is counted as no faster: each pair costs the replica alike."""
+    """What longer pairs leave of the speed. Shorter ones are counted as no faster: part of the work is by the pair."""
     return min(1.0, judge.tokens_per_pair / tokens)
 
 

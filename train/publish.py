@@ -138,7 +138,7 @@ def trained_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.
 
 
 def served_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The same of the judge that serves this adapter: vLLM, the adapter merged unless the base is very large, decoding freely."""
+    """The same of the judge that serves this adapter: vLLM, merged unless the base is large, decoding freely."""
     from excam.models.registry import known
     from excam.score import decision_probabilities
     from serve.engine_arguments import engine_environment

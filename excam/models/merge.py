@@ -92,7 +92,10 @@ def _scale(adapter: Path) -> float:
     asked = [key for key in _UNSUPPORTED if config.get(key)]
     if config.get("peft_type") != "LORA" or asked or config.get("bias", "none") != "none":
         wrong = ", ".join(asked) or f"peft_type {config.get('peft_type')}, bias {config.get('bias')}"
-        raise UserError(f"{adapter / CONFIG} is not a plain LoRA: {wrong}", "train a plain LoRA, or serve it on a GPU with engine.merge: false")
+        raise UserError(
+            f"{adapter / CONFIG} is not a plain LoRA: {wrong}",
+            "train a plain LoRA, or serve it on a GPU with engine.merge: false",
+        )
     rank, alpha = int(config["r"]), float(config["lora_alpha"])
     return alpha / math.sqrt(rank) if config.get("use_rslora") else alpha / rank
 
