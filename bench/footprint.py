@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
 
 import psutil
 
@@ -11,7 +13,7 @@ STAGES = ("ReadAndScreen", "JudgeAndStage", "Screener", "StreamJudge", "Judge")
 
 
 class Footprint:
-    """Watches this process and all it starts, twice a second.
+    """Watches this process and all it starts: memory ten times a second, since a commit is short, the rest twice.
 
     ``held`` keeps, for the driver and each stage, the MB of its largest process at every look: a leak climbs there, a
     cache levels out.
@@ -37,21 +39,32 @@ class Footprint:
 
     def _look(self) -> None:
         driver = psutil.Process()
-        while not self._over.wait(0.5):
+        named: dict[psutil.Process, str] = {}
+        looks = 0
+        while not self._over.wait(0.1):
+            if looks % 5 == 0:
+                named = {process: _stage(process) for process in driver.children(recursive=True)} | {driver: "driver"}
+                self._count(named)
+            looks += 1
             now: dict[str, float] = {}
-            for process in (driver, *driver.children(recursive=True)):
-                try:
-                    with process.oneshot():
-                        times, memory = process.cpu_times(), process.memory_info()
-                        name = "driver" if process.pid == driver.pid else _stage(process.cmdline())
-                except psutil.Error:
-                    continue
-                self.seconds[process.pid] = times.user + times.system
-                now[name] = max(now.get(name, 0.0), (memory.rss - memory.shared) / 2**20)
+            for process, name in named.items():
+                with suppress(psutil.Error):
+                    memory = process.memory_info()
+                    now[name] = max(now.get(name, 0.0), (memory.rss - memory.shared) / 2**20)
             for name, held in now.items():
                 self.held[name].append(held)
 
+    def _count(self, processes: Iterable[psutil.Process]) -> None:
+        for process in processes:
+            with suppress(psutil.Error):
+                times = process.cpu_times()
+                self.seconds[process.pid] = times.user + times.system
 
-def _stage(command: list[str]) -> str:
+
+def _stage(process: psutil.Process) -> str:
+    try:
+        command = process.cmdline()
+    except psutil.Error:
+        return "others"
     name = command[0] if command else ""
     return next((stage for stage in STAGES if stage in name), "others")

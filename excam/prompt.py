@@ -87,7 +87,7 @@ class PromptRenderer:
             budget -= len(content) - self._room
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        return self._tokenizer.decode(token_ids, skip_special_tokens=True)
+        return self._tokenizer.decode(token_ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
     def _cut(self, ids: list[int], keep: int) -> str:
         if len(ids) <= keep:

@@ -26,6 +26,7 @@ from serve.settings import JudgeSettings
 CALL_PAIRS = 16
 CALL_TIMEOUT = 120.0
 RETRY_AFTER = "5"
+LATE_RETRY_AFTER = "60"  # a judge that is late has too much to do already
 
 Pairs = PairIn | Annotated[list[PairIn], Field(min_length=1, max_length=MAX_PAIRS)]
 
@@ -58,8 +59,11 @@ def build_api(judge: Any, card: JudgeCard, token: str | None) -> FastAPI:
             answered = await asyncio.gather(*(ask(chunk) for chunk in chunks))
         except BackPressureError as error:
             raise HTTPException(429, "the judge is busy", {"Retry-After": RETRY_AFTER}) from error
-        except (RayActorError, TimeoutError) as error:
+        except RayActorError as error:
             raise HTTPException(503, "the judge is restarting", {"Retry-After": RETRY_AFTER}) from error
+        except TimeoutError as error:
+            late = f"the judge did not answer within {CALL_TIMEOUT:g} s: send fewer pairs at once, or come back later"
+            raise HTTPException(503, late, {"Retry-After": LATE_RETRY_AFTER}) from error
         answers = [answer for chunk in answered for answer in chunk]
         outcomes = [outcome_of(pair, answer) for pair, answer in zip(pairs, answers, strict=True)]
         for answer in answers:

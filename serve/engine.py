@@ -11,7 +11,7 @@ from typing import Any
 from excam.injection import second_looks
 from excam.judgement import JudgeFailure, Judgement
 from excam.prompt import Prompt
-from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, ErrorReport, Status, parse_report
+from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, ErrorReport, ParseFailure, Status, parse_report
 from excam.score import decision_probabilities, sequence_probability
 from serve.engine_arguments import engine_arguments
 from serve.identity import Judge
@@ -135,13 +135,16 @@ class JudgeEngine:
             return None
         each = [position[token].logprob for position, token in zip(answer.logprobs, written, strict=True)]
         decision = Decision(sum(each[:depth]), self._by_status(answer, depth), False, written, sum(each))
-        whole = decision.choice is Status.ERROR or isinstance(parse_report(answer.text), ErrorReport)
+        whole = decision.choice is Status.ERROR or isinstance(self._read(written), ErrorReport)
         return decision if whole else None
 
     async def _forced_decision(self, prompt: Prompt) -> Decision:
         """The one token after a given opening, which counts as certain."""
         answer = await self._ask([*prompt.token_ids, *self._tokens.opening], self._requests.decide_forced)
         return Decision(0.0, self._by_status(answer, 0), True)
+
+    def _read(self, written: Sequence[int]) -> ErrorReport | ParseFailure:
+        return parse_report(self._requests.renderer.decode(written))
 
     def _in_error(self, decision: Decision) -> bool:
         if self._full:
@@ -173,13 +176,13 @@ class JudgeEngine:
                 begun = (*self._tokens.opening, self._tokens.by_status[Status.ERROR])
                 logprob = decision.opening_logprob + decision.by_status[Status.ERROR]
             answer = await self._ask([*prompt.token_ids, *begun], self._requests.write)
-            report = parse_report(self._requests.renderer.decode(begun) + answer.text)
+            report = self._read((*begun, *answer.token_ids))
             if isinstance(report, ErrorReport) and report.status is Status.ERROR:
                 tokens = len(begun) + len(answer.token_ids)
                 p_report = sequence_probability(logprob + answer.cumulative_logprob, tokens)
                 return Judgement.of(report, self._p_error(decision), p_report)
         answer = await self._ask(prompt.token_ids, self._requests.write_guided)
-        report = parse_report(answer.text)
+        report = self._read(answer.token_ids)
         if not isinstance(report, ErrorReport):
             return JudgeFailure("unparsable_report", f"{report.kind}: {report.message}; the judge wrote: {report.text}")
         p_report = sequence_probability(answer.cumulative_logprob, len(answer.token_ids))

@@ -16,7 +16,8 @@ class Requests:
 
     ``decide`` asks for as many tokens as a clean report has, ``decide_forced`` for the one after a given opening;
     both also return the log-probabilities of the decision tokens that were not chosen. ``write`` goes on freely to
-    the end of the report, ``write_guided`` writes it under a grammar.
+    the end of the report, ``write_guided`` writes it under a grammar. Answers come as token ids: vLLM would put every
+    token and each of its alternatives into words by itself, in the one thread that feeds the engine.
     """
 
     def __init__(self, judge: Judge) -> None:
@@ -27,7 +28,7 @@ class Requests:
         tokenizer = load_tokenizer(judge.model_path)
         self.tokens = DecisionTokens.of(tokenizer)
         self.renderer = PromptRenderer(tokenizer, settings.max_prompt_tokens)
-        greedy: dict[str, Any] = {"temperature": 0.0, "output_kind": RequestOutputKind.FINAL_ONLY}
+        greedy: dict[str, Any] = {"temperature": 0.0, "output_kind": RequestOutputKind.FINAL_ONLY, "detokenize": False}
         report = greedy | {"max_tokens": settings.max_report_tokens, "logprobs": 0}
         watched = sorted(self.tokens.by_status.values())
         grammar = StructuredOutputsParams(json=report_schema(errors_only=not settings.full))

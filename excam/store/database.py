@@ -53,6 +53,8 @@ class Database:
             fresh = connect(self._url, read_only=self._read_only)
         except UserError:
             return  # the catalogue is out of reach: the work at hand will say so, and the next one tries again
+        if not self._read_only:
+            fresh.execute("SET threads = 1")  # a commit is too small to share out, and each thread has its own buffers
         self.close()
         self._current, self._commits, self._opened_at = fresh, 0, time.monotonic()
         give_back()

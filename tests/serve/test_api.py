@@ -118,6 +118,14 @@ def test_a_busy_judge_is_429_with_a_time_to_come_back() -> None:
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
 
 
+@pytest.mark.engine
+def test_a_judge_that_is_late_is_not_called_restarting(real: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("serve.api.CALL_TIMEOUT", 0.001)
+    answer = ask(real, "POST", "/v1/judge", json=PAIR)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
+    assert "within 0.001 s: send fewer pairs at once" in answer.json()["detail"]
+
+
 def test_binding_beyond_loopback_needs_a_token() -> None:
     check_binding("127.0.0.1", None)
     check_binding("0.0.0.0", "secret")
