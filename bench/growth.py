@@ -3,8 +3,9 @@
 Each size runs in a process of its own on a new store, with an engine of known fixed speed in the judge's place (see
 ``bench.standin``). Printed for each size: processor time of driver, workers and Ray together, the most memory that the
 driver and each kind of worker held, the store's size, and how long a commit of 10,000 and a trend take in it. The bars:
-what one more pair costs, and memory, grow by at most 10 % from one size to the next. The first size is mostly start-up,
-so bars begin with the second. The last line is ``flat`` or names what is not.
+what one more pair costs, and memory, grow by at most 10 % from one size to the next; the cost is told in pieces of
+fixed work timed meanwhile (``bench.yardstick``), so that a machine that slows down is not taken for it. The first size
+is mostly start-up, so bars begin with the second. The last line is ``flat`` or names what is not.
 
     python -m bench.growth --json growth.json --plot growth.svg
 """
@@ -26,6 +27,7 @@ import pyarrow.parquet as pq
 
 from bench.footprint import Footprint
 from bench.pairs import bench_pairs, pair_table
+from bench.yardstick import Yardstick
 
 SIZES, LARGE = (1_000, 10_000, 100_000), (1_000_000,)
 GROUP_ROWS = 10_000
@@ -44,7 +46,7 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         store = f"ducklake:sqlite:{folder}/store/catalog.sqlite"
         take_the_judges_place(settings, speed)
-        with Footprint() as used:
+        with Footprint() as used, Yardstick() as yardstick:
             scored = score_logs([log], store, settings, ScoreOptions(gate=False))
             time.sleep(0.6)
         if scored.tally.judged != pairs:
@@ -55,6 +57,7 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
             "pairs": pairs,
             "seconds": scored.seconds,
             "cpu_seconds": sum(used.seconds.values()),
+            "yardstick_ms": yardstick.milliseconds,
             "driver_mb": used.most("driver"),
             "driver_mb_over_time": [round(held) for held in driver[:: max(1, len(driver) // 40)]],
             "reader_mb": used.most("ReadAndScreen"),
@@ -104,22 +107,24 @@ def measure(sizes: tuple[int, ...], speed: float) -> list[dict[str, Any]]:
 
 def line(size: dict[str, Any]) -> str:
     return (
-        f"{size['pairs']:>9,}{1000 * size['cpu_seconds'] / size['pairs']:>13.2f}{size['pairs'] / size['seconds']:>9.0f}"
-        f"{size['driver_mb']:>8.0f}{size['reader_mb']:>8.0f}{size['caller_mb']:>8.0f}{size['store_mb']:>9.1f}"
-        f"{size['store_files']:>7}{size['commit_ms']:>8.0f}{size['trend_ms']:>7.0f}"
+        f"{size['pairs']:>9,}{1000 * size['cpu_seconds'] / size['pairs']:>13.2f}{size['yardstick_ms']:>11.1f}"
+        f"{size['pairs'] / size['seconds']:>9.0f}{size['driver_mb']:>8.0f}{size['reader_mb']:>8.0f}"
+        f"{size['caller_mb']:>8.0f}{size['store_mb']:>9.1f}{size['store_files']:>7}{size['commit_ms']:>8.0f}"
+        f"{size['trend_ms']:>7.0f}"
     )
 
 
 HEAD = (
-    f"{'pairs':>9}{'cpu ms/pair':>13}{'pairs/s':>9}{'driver':>8}{'reader':>8}{'caller':>8}{'store MB':>9}"
-    f"{'files':>7}{'commit':>8}{'trend':>7}"
+    f"{'pairs':>9}{'cpu ms/pair':>13}{'yardstick':>11}{'pairs/s':>9}{'driver':>8}{'reader':>8}{'caller':>8}"
+    f"{'store MB':>9}{'files':>7}{'commit':>8}{'trend':>7}"
 )
 
 
 def growth(found: list[dict[str, Any]]) -> dict[str, float]:
     """What each thing grew by from one size to the next, the first of them left out."""
     grown: dict[str, float] = {}
-    more = [(b["cpu_seconds"] - a["cpu_seconds"]) / (b["pairs"] - a["pairs"]) for a, b in pairwise(found)]
+    work = [(size["pairs"], size["cpu_seconds"] / size["yardstick_ms"]) for size in found]
+    more = [(after[1] - before[1]) / (after[0] - before[0]) for before, after in pairwise(work)]
     for place in range(1, len(more)):
         grown[f"cost of a pair at {found[place + 1]['pairs']:,}"] = more[place] / more[place - 1]
     for before, after in pairwise(found[1:]):

@@ -1,8 +1,8 @@
 """The stage between Ray Data and Ray Serve: bounded requests in flight, patient retries, dead letters for the rest.
 
 A replica or engine that dies costs a retry and never the run. A judge that lives is waited for, however slow it is:
-to ask it anew would have it begin anew. What fails for another reason fails for its pairs alone: a call is split until
-the pair at fault stands by itself, and that one becomes a dead letter.
+to ask it anew would have it begin anew. What fails for another reason, or has the judge die every time, fails for its
+pairs alone: a call is split until the pair at fault stands by itself, and that one becomes a dead letter.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ CHUNK = 16  # pairs a call: enough to make the call's cost vanish, few enough to
 LEAST_UNITS_AT_ONCE = 8
 FIRST_WAIT = 600.0  # an answer may get lost: a call is asked again after this time, then after twice that, and so on
 PATIENCE = 900.0  # how long no judge may live, or every try may fail, before pairs go to the dead letters
+DEATHS, LAST_DEATHS = 3, 6  # of the judge, while it had a call of several pairs or of one, before the call is at fault
 REMEMBERED = 20_000
 PAIR_FIELDS = (
     "pair_id",
@@ -56,11 +57,17 @@ def units_at_once(in_flight: int) -> int:
 
 def recoverable(error: BaseException) -> bool:
     """Whether to try again: the judge was unwell, as opposed to a pair it cannot take."""
-    if isinstance(error, RECOVERABLE):
-        return True
-    if not isinstance(error, RayTaskError):
-        return False
-    return isinstance(error.cause, RECOVERABLE) or type(error.cause).__name__ == "EngineDeadError"
+    return isinstance(_cause(error), RECOVERABLE) or died(error)
+
+
+def died(error: BaseException) -> bool:
+    """Whether the judge's replica or its engine died while it had the call."""
+    cause = _cause(error)
+    return isinstance(cause, RayActorError) or type(cause).__name__ == "EngineDeadError"
+
+
+def _cause(error: BaseException) -> BaseException:
+    return error.cause if isinstance(error, RayTaskError) else error
 
 
 class JudgeCaller:
@@ -109,7 +116,7 @@ class JudgeCaller:
         """What the judge answers. Time in which it lived and had not answered yet is no reason to give up."""
         now = asyncio.get_running_loop().time
         deadline = now() + PATIENCE
-        delay, wait = 0.5, FIRST_WAIT
+        delay, wait, deaths = 0.5, FIRST_WAIT, 0
         while True:
             asked = now()
             try:
@@ -126,6 +133,9 @@ class JudgeCaller:
                     wait *= 2
                     continue
                 wait = FIRST_WAIT
+                deaths += died(error)
+                if deaths == (DEATHS if len(pairs) > 1 else LAST_DEATHS):
+                    return JudgeFailure("judge_died", f"the judge died {deaths} times with this pair: {plain(error)}")
                 if now() > deadline:
                     return JudgeFailure("judge_unreachable", f"no answer within {PATIENCE:.0f} s: {plain(error)}")
             self.retries += 1

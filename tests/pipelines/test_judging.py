@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,6 +36,15 @@ class Slow:
         return self._asked
 
 
+class Mortal:
+    """A judge that one pair kills, whoever stands beside it."""
+
+    async def judge_batch(self, pairs: list[tuple[str, str]]) -> list[Judgement]:
+        if ("q", "poison") in pairs:
+            os._exit(1)
+        return [Judgement.of(CORRECT_REPORT, 0.1, 0.9) for _ in pairs]
+
+
 @pytest.fixture(autouse=True)
 def short_of_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "FIRST_WAIT", 1.0)
@@ -57,6 +67,13 @@ def never() -> Iterator[Any]:
     serve.delete("no-judge")
 
 
+@pytest.fixture
+def mortal() -> Iterator[Any]:
+    deployment = serve.deployment(ray_actor_options={"num_cpus": 0}, graceful_shutdown_timeout_s=0)(Mortal)
+    yield serve.run(deployment.bind(), name="mortal-judge", route_prefix=None)
+    serve.delete("mortal-judge")
+
+
 async def ask(handle: Any) -> list[Judgement | JudgeFailure] | JudgeFailure:
     return await JudgeCaller(handle, "v", 1)._call(PAIRS)
 
@@ -72,6 +89,19 @@ def test_where_no_judge_lives_the_pairs_are_given_up_with_the_reason(never: Any)
     answer = asyncio.run(ask(never))
     assert isinstance(answer, JudgeFailure)
     assert answer.reason == "judge_unreachable"
+
+
+def test_a_pair_that_kills_the_judge_is_found_and_its_neighbours_are_judged(
+    mortal: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"FIRST_WAIT": 300.0, "PATIENCE": 900.0, "DEATHS": 1, "LAST_DEATHS": 2}.items():
+        monkeypatch.setattr(judging, name, value)
+    rows = [{"instruction": "q", "output": output} for output in ("a", "b", "poison", "c", "d")]
+    answers = asyncio.run(JudgeCaller(mortal, "v", 1)._answers(rows))
+    assert [type(answer) for answer in answers] == [Judgement, Judgement, JudgeFailure, Judgement, Judgement]
+    assert isinstance(answers[2], JudgeFailure)
+    assert answers[2].reason == "judge_died"
+    assert "died 2 times" in answers[2].detail
 
 
 def test_a_judge_lives_while_a_replica_of_it_runs(judge: Any, never: Any) -> None:
