@@ -3,9 +3,9 @@
 Each size runs in a process of its own on a new store, with an engine of known fixed speed in the judge's place (see
 ``bench.standin``). Printed for each size: processor time of driver, workers and Ray together, the most memory that the
 driver and each kind of worker held, the store's size, and how long a commit of 10,000 and a trend take in it. The bars:
-what one more pair costs, and memory, grow by at most 10 % from one size to the next; the cost is told in pieces of
-fixed work timed meanwhile (``bench.yardstick``), so that a machine that slows down is not taken for it. The first size
-is mostly start-up, so bars begin with the second. The last line is ``flat`` or names what is not.
+what one more pair costs, and memory, grow by at most 10 % from one size to the next. The first size is mostly start-up,
+so bars begin with the second. The last line is ``flat`` or names what is not. Beside each size stands what a fixed
+piece of work took meanwhile (``bench.yardstick``): where that grew, the machine slowed down, and the cost wants another run.
 
     python -m bench.growth --json growth.json --plot growth.svg
 """
@@ -123,8 +123,7 @@ HEAD = (
 def growth(found: list[dict[str, Any]]) -> dict[str, float]:
     """What each thing grew by from one size to the next, the first of them left out."""
     grown: dict[str, float] = {}
-    work = [(size["pairs"], size["cpu_seconds"] / size["yardstick_ms"]) for size in found]
-    more = [(after[1] - before[1]) / (after[0] - before[0]) for before, after in pairwise(work)]
+    more = [(b["cpu_seconds"] - a["cpu_seconds"]) / (b["pairs"] - a["pairs"]) for a, b in pairwise(found)]
     for place in range(1, len(more)):
         grown[f"cost of a pair at {found[place + 1]['pairs']:,}"] = more[place] / more[place - 1]
     for before, after in pairwise(found[1:]):

@@ -13,8 +13,7 @@ EVERY_SECONDS = 2.0
 class Yardstick:
     """Does the same small piece of work again and again beside what is measured, and times it.
 
-    ``milliseconds`` is what it took on average, in processor time: processor time of anything else, divided by it,
-    says what that cost and not how fast the cores were.
+    ``milliseconds`` is what it took on average, in processor time: two runs can be compared where it is the same.
     """
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ CHUNK = 16  # pairs a call: enough to make the call's cost vanish, few enough to
 LEAST_UNITS_AT_ONCE = 8
 FIRST_WAIT = 600.0  # an answer may get lost: a call is asked again after this time, then after twice that, and so on
 PATIENCE = 900.0  # how long no judge may live, or every try may fail, before pairs go to the dead letters
-DEATHS, LAST_DEATHS = 3, 6  # of the judge, while it had a call of several pairs or of one, before the call is at fault
+DEATHS = 3  # of the judge while it had a call of several pairs, before these are asked about apart
 REMEMBERED = 20_000
 PAIR_FIELDS = (
     "pair_id",
@@ -134,8 +134,8 @@ class JudgeCaller:
                     continue
                 wait = FIRST_WAIT
                 deaths += died(error)
-                if deaths == (DEATHS if len(pairs) > 1 else LAST_DEATHS):
-                    return JudgeFailure("judge_died", f"the judge died {deaths} times with this pair: {plain(error)}")
+                if deaths == DEATHS and len(pairs) > 1:
+                    return JudgeFailure("judge_died", plain(error))
                 if now() > deadline:
                     return JudgeFailure("judge_unreachable", f"no answer within {PATIENCE:.0f} s: {plain(error)}")
             self.retries += 1

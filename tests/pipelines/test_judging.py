@@ -94,14 +94,13 @@ def test_where_no_judge_lives_the_pairs_are_given_up_with_the_reason(never: Any)
 def test_a_pair_that_kills_the_judge_is_found_and_its_neighbours_are_judged(
     mortal: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in {"FIRST_WAIT": 300.0, "PATIENCE": 900.0, "DEATHS": 1, "LAST_DEATHS": 2}.items():
+    for name, value in {"FIRST_WAIT": 300.0, "PATIENCE": 15.0, "DEATHS": 1}.items():
         monkeypatch.setattr(judging, name, value)
     rows = [{"instruction": "q", "output": output} for output in ("a", "b", "poison", "c", "d")]
     answers = asyncio.run(JudgeCaller(mortal, "v", 1)._answers(rows))
     assert [type(answer) for answer in answers] == [Judgement, Judgement, JudgeFailure, Judgement, Judgement]
     assert isinstance(answers[2], JudgeFailure)
-    assert answers[2].reason == "judge_died"
-    assert "died 2 times" in answers[2].detail
+    assert answers[2].reason == "judge_unreachable", "alone it has all the patience that any pair has"
 
 
 def test_a_judge_lives_while_a_replica_of_it_runs(judge: Any, never: Any) -> None:
