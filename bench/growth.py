@@ -5,7 +5,8 @@ Each size runs in a process of its own on a new store, with an engine of known f
 driver and each kind of worker held, the store's size, and how long a commit of 10,000 and a trend take in it. The bars:
 what one more pair costs, and memory, grow by at most 10 % from one size to the next. The first size is mostly start-up,
 so bars begin with the second. The last line is ``flat`` or names what is not. Beside each size stands what a fixed
-piece of work took meanwhile (``bench.yardstick``): where that grew, the machine slowed down, and the cost wants another run.
+piece of work took meanwhile (``bench.yardstick``): where that grew, the machine slowed down, and the cost wants
+another run.
 
     python -m bench.growth --json growth.json --plot growth.svg
 """
