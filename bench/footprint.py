@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import suppress
 
 import psutil
 
+OTHERS = "others"
 STAGES = ("ReadAndScreen", "JudgeAndStage", "Screener", "StreamJudge", "Judge")
 
 
@@ -21,6 +22,7 @@ class Footprint:
 
     def __init__(self) -> None:
         self.seconds: dict[int, float] = {}
+        self._stages: dict[int, str] = {}
         self.held: dict[str, list[float]] = defaultdict(list)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
@@ -36,6 +38,13 @@ class Footprint:
     def most(self, name: str) -> float:
         """The most that it held at any look."""
         return max(self.held[name], default=0.0)
+
+    def seconds_by_stage(self) -> dict[str, float]:
+        """Processor time of the driver, of each stage, and of Ray and all others together."""
+        spent: dict[str, float] = defaultdict(float)
+        for process, seconds in self.seconds.items():
+            spent[self._stages[process]] += seconds
+        return dict(spent)
 
     def _look(self) -> None:
         driver = psutil.Process()
@@ -54,17 +63,19 @@ class Footprint:
             for name, held in now.items():
                 self.held[name].append(held)
 
-    def _count(self, processes: Iterable[psutil.Process]) -> None:
-        for process in processes:
+    def _count(self, named: Mapping[psutil.Process, str]) -> None:
+        for process, name in named.items():
             with suppress(psutil.Error):
                 times = process.cpu_times()
                 self.seconds[process.pid] = times.user + times.system
+                if self._stages.get(process.pid, OTHERS) == OTHERS:  # a worker of Ray waits before it has a stage
+                    self._stages[process.pid] = name
 
 
 def _stage(process: psutil.Process) -> str:
     try:
         command = process.cmdline()
     except psutil.Error:
-        return "others"
+        return OTHERS
     name = command[0] if command else ""
-    return next((stage for stage in STAGES if stage in name), "others")
+    return next((stage for stage in STAGES if stage in name), OTHERS)

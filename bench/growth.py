@@ -4,9 +4,10 @@ Each size runs in a process of its own on a new store, with an engine of known f
 ``bench.standin``). Printed for each size: processor time of driver, workers and Ray together, the most memory that the
 driver and each kind of worker held, the store's size, and how long a commit of 10,000 and a trend take in it. The bars:
 what one more pair costs, and memory, grow by at most 10 % from one size to the next. The first size is mostly start-up,
-so bars begin with the second. The last line is ``flat`` or names what is not. Beside each size stands what a fixed
-piece of work took meanwhile (``bench.yardstick``): where that grew, the machine slowed down, and the cost wants
-another run.
+so bars begin with the second. All but the largest run before it and again after it, and count with the mean of both:
+a machine that changes its speed meanwhile is no growth. The last line is ``flat`` or names what is not. Beside each run
+stands what a fixed piece of work took meanwhile (``bench.yardstick``): where that differs between the two runs of a
+size, the machine was not the same, and the cost wants another run.
 
     python -m bench.growth --json growth.json --plot growth.svg
 """
@@ -33,6 +34,8 @@ from bench.yardstick import Yardstick
 SIZES, LARGE = (1_000, 10_000, 100_000), (1_000_000,)
 GROUP_ROWS = 10_000
 BAR = 1.10
+MEMORY = ("driver_mb", "reader_mb", "caller_mb")
+TIMES = ("seconds", "cpu_seconds", "yardstick_ms", "trend_ms", "commit_ms")
 
 
 def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
@@ -58,6 +61,7 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
             "pairs": pairs,
             "seconds": scored.seconds,
             "cpu_seconds": sum(used.seconds.values()),
+            "cpu_seconds_by_stage": used.seconds_by_stage(),
             "yardstick_ms": yardstick.milliseconds,
             "driver_mb": used.most("driver"),
             "driver_mb_over_time": [round(held) for held in driver[:: max(1, len(driver) // 40)]],
@@ -89,9 +93,9 @@ def _of_the_store(url: str, scratch: Path) -> dict[str, Any]:
 
 
 def measure(sizes: tuple[int, ...], speed: float) -> list[dict[str, Any]]:
-    """All sizes, each from a log written here, so that making it counts for nobody."""
+    """All sizes upwards, then all but the largest downwards; each from a log written here, which counts for nobody."""
     found = []
-    for pairs in sizes:
+    for pairs in (*sizes, *reversed(sizes[:-1])):
         with tempfile.TemporaryDirectory() as folder:
             log = f"{folder}/log.parquet"
             table = pair_table(bench_pairs(pairs), "growth")
@@ -104,6 +108,11 @@ def measure(sizes: tuple[int, ...], speed: float) -> list[dict[str, Any]]:
         found.append(json.loads(done.stdout.strip().splitlines()[-1]))
         print(line(found[-1]), flush=True)
     return found
+
+
+def both(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """A size's two runs as one: the mean of what they took and held."""
+    return before | {what: (before[what] + after[what]) / 2 for what in (*MEMORY, *TIMES)}
 
 
 def line(size: dict[str, Any]) -> str:
@@ -128,7 +137,7 @@ def growth(found: list[dict[str, Any]]) -> dict[str, float]:
     for place in range(1, len(more)):
         grown[f"cost of a pair at {found[place + 1]['pairs']:,}"] = more[place] / more[place - 1]
     for before, after in pairwise(found[1:]):
-        for what in ("driver_mb", "reader_mb", "caller_mb"):
+        for what in MEMORY:
             grown[f"{what.removesuffix('_mb')} memory at {after['pairs']:,}"] = after[what] / before[what]
     return grown
 
@@ -171,10 +180,12 @@ def main() -> None:
         return
     sizes = tuple(arguments.sizes or SIZES) + (LARGE if arguments.large else ())
     print(f"the engine is a stand-in of {arguments.speed:,.0f} pairs/s; memory in MB, times in ms\n{HEAD}")
-    found = measure(sizes, arguments.speed)
+    runs = measure(sizes, arguments.speed)
+    found = [both(runs[place], runs[-1 - place]) for place in range(len(sizes))]
     grown = growth(found)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"speed": arguments.speed, "sizes": found, "growth": grown}, indent=1))
+        told = {"speed": arguments.speed, "runs": runs, "sizes": found, "growth": grown}
+        arguments.json.write_text(json.dumps(told, indent=1))
     if arguments.plot:
         plot(found, arguments.plot)
     for what, ratio in grown.items():
