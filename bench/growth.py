@@ -142,6 +142,16 @@ def growth(found: list[dict[str, Any]]) -> dict[str, float]:
     return grown
 
 
+def verdict(grown: dict[str, float]) -> str:
+    """``flat`` only where there is something to tell, and each ratio is one: two small sizes differ by chance alone."""
+    if not grown:
+        return "too few sizes to tell: give three"
+    if drowned := [what for what, ratio in grown.items() if ratio <= 0]:
+        return f"too small sizes to tell, start-up drowns it: {', '.join(drowned)}"
+    over = [what for what, ratio in grown.items() if ratio > BAR]
+    return f"not flat: {', '.join(over)}" if over else "flat"
+
+
 def plot(found: list[dict[str, Any]], path: Path) -> None:
     """Every figure against the number of pairs, on logarithmic axes."""
     import matplotlib
@@ -190,8 +200,7 @@ def main() -> None:
         plot(found, arguments.plot)
     for what, ratio in grown.items():
         print(f"{what:<40}{ratio:>6.2f}")
-    over = [what for what, ratio in grown.items() if ratio > BAR]
-    print(f"not flat: {', '.join(over)}" if over else "flat" if grown else "too few sizes to tell: give three")
+    print(verdict(grown))
 
 
 if __name__ == "__main__":
