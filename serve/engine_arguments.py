@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from serve.cores import threads_of
+from serve.cores import dtype_of, threads_of
 from serve.identity import Judge, has_gpu
 from serve.settings import JudgeSettings
 
@@ -41,7 +41,7 @@ def engine_arguments(judge: Judge, engines: int = 1) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "model": str(judge.model_path),
         "load_format": "safetensors",  # never a pickle that lies beside them: loading one runs code
-        "dtype": "bfloat16",
+        "dtype": "bfloat16" if on_gpu else dtype_of(settings),
         "max_model_len": settings.max_prompt_tokens + settings.max_report_tokens + 16,
         "max_num_seqs": (256 if on_gpu else 64) if asked == "auto" else asked,
         "enable_prefix_caching": True,

@@ -27,6 +27,7 @@ class EngineSettings(_Strict):
     merge: Literal["auto"] | bool
     cpu_engines: Literal["auto"] | Annotated[int, Field(ge=1)]
     cpu_threads: int = Field(ge=0)
+    cpu_dtype: Literal["auto", "bfloat16", "float32"]
 
 
 class ReplicaSettings(_Strict):

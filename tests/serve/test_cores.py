@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from serve import cores, engine_arguments
-from serve.cores import MOST, engines_of, threads_of
+from serve.cores import MOST, dtype_of, engines_of, threads_of
 from serve.settings import JudgeSettings
 
 GIB = 2**30
@@ -40,6 +40,7 @@ def test_a_small_machine_has_one_engine_with_all_threads(memory: pytest.MonkeyPa
 def test_larger_weights_leave_room_for_fewer_engines(memory: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with (tmp_path / "model.safetensors").open("wb") as file:
         file.truncate(11 * GIB)
+    memory.setattr(cores, "_cpu_flags", lambda: {"amx_bf16"})
     assert engines_of(settings(str(tmp_path), cpu_threads=4)) == 2
     assert engines_of(settings("qwen2.5-coder-0.5b", cpu_threads=4)) == 4
 
@@ -50,6 +51,27 @@ def test_weights_that_only_the_hub_knows_get_one_engine(memory: pytest.MonkeyPat
 
 def test_what_is_asked_for_is_given(memory: pytest.MonkeyPatch) -> None:
     assert engines_of(settings(cpu_engines=7, cpu_threads=2)) == 7
+
+
+@pytest.mark.parametrize("flag", ["amx_bf16", "avx512_bf16", "bf16"])
+def test_a_cpu_with_instructions_for_bf16_holds_weights_in_it(memory: pytest.MonkeyPatch, flag: str) -> None:
+    memory.setattr(cores, "_cpu_flags", lambda: {"avx512f", flag})
+    assert dtype_of(settings()) == "bfloat16"
+
+
+def test_any_other_cpu_holds_weights_in_float32_which_leaves_room_for_fewer_engines(
+    memory: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with (tmp_path / "model.safetensors").open("wb") as file:
+        file.truncate(11 * GIB)
+    memory.setattr(cores, "_cpu_flags", lambda: {"avx512f"})
+    assert dtype_of(settings()) == "float32"
+    assert engines_of(settings(str(tmp_path), cpu_threads=4)) == 1
+    assert engines_of(settings(str(tmp_path), cpu_threads=4, cpu_dtype="bfloat16")) == 2
+
+
+def test_the_flags_of_this_machine_are_read_where_linux_tells_them() -> None:
+    assert bool(cores._cpu_flags()) is Path("/proc/cpuinfo").exists()
 
 
 @given(threads=st.integers(1, 256), engines=st.integers(1, 64))
