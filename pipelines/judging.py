@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from ray.serve.exceptions import BackPressureError
 
 from excam.judgement import JudgeFailure, Judgement, error_rows
 from excam.outcome import Kind
+from pipelines.answered import Telling
 from pipelines.files import plain
 from pipelines.read import record_json
 from pipelines.replayed import JUDGE_STAGE
@@ -28,6 +30,8 @@ from serve.living import judge_lives
 
 CHUNK = 16  # pairs a call: enough to make the call's cost vanish, few enough to spread over replicas
 LEAST_UNITS_AT_ONCE = 8
+FIRST_CALLS = 4  # in flight at the start
+QUICK = 20.0  # seconds; every call answered sooner allows one call more: a slow judge has little under way at once
 FIRST_WAIT = 600.0  # an answer may get lost: a call is asked again after this time, then after twice that, and so on
 PATIENCE = 900.0  # how long no judge may live, or every try may fail, before pairs go to the dead letters
 DEATHS = 3  # of the judge while it had a call of several pairs, before these are asked about apart
@@ -73,11 +77,13 @@ def _cause(error: BaseException) -> BaseException:
 class JudgeCaller:
     """Judges the pending rows of a unit through a Serve handle, many units at once within one bound."""
 
-    def __init__(self, handle: Any, judge_version: str, in_flight: int) -> None:
+    def __init__(self, handle: Any, judge_version: str, in_flight: int, answered: Any = None) -> None:
         self._handle = handle
         self._judge_version = judge_version
-        self._slots = asyncio.Semaphore(in_flight)
+        self._slots = asyncio.Semaphore(min(FIRST_CALLS, in_flight))
+        self._more_slots = max(0, in_flight - FIRST_CALLS)
         self._recent: OrderedDict[str, asyncio.Future[Judgement | JudgeFailure]] = OrderedDict()
+        self._telling = Telling(answered)
         self.retries = 0
 
     async def judge_rows(self, rows: list[Row]) -> None:
@@ -104,8 +110,13 @@ class JudgeCaller:
 
     async def _answers(self, rows: Sequence[Row]) -> list[Judgement | JudgeFailure]:
         async with self._slots:
+            asked = time.monotonic()
             answer = await self._call([(row["instruction"], row["output"]) for row in rows])
         if not isinstance(answer, JudgeFailure):
+            self._telling.add(len(rows))
+            if self._more_slots and time.monotonic() - asked < QUICK:
+                self._more_slots -= 1
+                self._slots.release()
             return answer
         if len(rows) == 1 or answer.reason == "judge_unreachable":
             return [answer] * len(rows)

@@ -50,6 +50,9 @@ class Watcher(Protocol):
     def judging(self, tally: Tally) -> None:
         """Pairs are being judged; called at the start and for every unit that is done."""
 
+    def answered(self, pairs: int) -> None:
+        """The judge has answered for so many pairs, those of units that are not done yet among them."""
+
 
 class Silence:
     """Shows nothing; a watcher that cares for one thing alone overrides that."""
@@ -64,4 +67,7 @@ class Silence:
         return None
 
     def judging(self, tally: Tally) -> None:
+        return None
+
+    def answered(self, pairs: int) -> None:
         return None

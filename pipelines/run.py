@@ -19,6 +19,7 @@ from ray.data import ActorPoolStrategy, DataContext
 
 from excam.memory import give_back
 from excam.store import Committed, Lease, LedgerUnit, Store
+from pipelines.answered import shown_to
 from pipelines.files import open_filesystem
 from pipelines.judging import units_at_once
 from pipelines.progress import Tally, Watcher
@@ -43,13 +44,14 @@ def run_sections(
     tally, begun = Tally(), math.inf
     watcher.judging(tally)
     try:
-        for wave in waves(sections, WAVE_UNITS * workers_for(plan.in_flight)):
-            for unit in _judged_units(plan, wave):
-                writer.add(unit)
-                tally += Tally(**json.loads(unit["counted"]))
-                begun = min(begun, unit["begun"])
-                watcher.judging(tally)
-            give_back()  # what Ray Data remembers of an execution goes round in circles
+        with shown_to(watcher) as answered:
+            for wave in waves(sections, WAVE_UNITS * workers_for(plan.in_flight)):
+                for unit in _judged_units(replace(plan, answered=answered), wave):
+                    writer.add(unit)
+                    tally += Tally(**json.loads(unit["counted"]))
+                    begun = min(begun, unit["begun"])
+                    watcher.judging(tally)
+                give_back()  # what Ray Data remembers of an execution goes round in circles
     finally:
         writer.flush()
     return tally, max(0.0, time.time() - begun)

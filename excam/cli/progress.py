@@ -32,6 +32,7 @@ class RunDisplay:
         )
         self._task = self._progress.add_task("looking at the logs", total=None, rate="", found="")
         self._begun = 0.0
+        self._judged = self._rows = self._answered = 0
 
     def __enter__(self) -> RunDisplay:
         self._progress.start()
@@ -57,8 +58,17 @@ class RunDisplay:
 
     def judging(self, tally: Tally) -> None:
         self._begun = self._begun or time.monotonic()
-        rate = tally.judged / max(0.5, time.monotonic() - self._begun)
+        self._judged, self._rows = tally.judged, tally.rows
         found = f"{tally.errors} errors, {tally.dead_letters} dead letters"
-        self._progress.update(
-            self._task, completed=tally.rows, description="judging", rate=f"{rate:.1f} pairs/s", found=found
-        )
+        self._progress.update(self._task, description="judging", found=found)
+        self._move()
+
+    def answered(self, pairs: int) -> None:
+        self._answered = pairs
+        self._move()
+
+    def _move(self) -> None:
+        """The bar counts rows of finished units, and of the others the pairs that have an answer."""
+        ahead = max(0, self._answered - self._judged)
+        rate = (self._judged + ahead) / max(0.5, time.monotonic() - self._begun)
+        self._progress.update(self._task, completed=self._rows + ahead, rate=f"{rate:.1f} pairs/s")

@@ -13,7 +13,7 @@ from ray import serve
 from excam.judgement import JudgeFailure, Judgement
 from excam.report import CORRECT_REPORT
 from pipelines import judging
-from pipelines.judging import JudgeCaller
+from pipelines.judging import FIRST_CALLS, JudgeCaller
 from serve.living import judge_lives
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
@@ -34,6 +34,23 @@ class Slow:
 
     async def asked(self) -> int:
         return self._asked
+
+
+class Crowded:
+    """A judge that answers soon and remembers how many calls it had at once."""
+
+    def __init__(self) -> None:
+        self._now = self._most = 0
+
+    async def judge_batch(self, pairs: list[tuple[str, str]]) -> list[Judgement]:
+        self._now += 1
+        self._most = max(self._most, self._now)
+        await asyncio.sleep(0.2)
+        self._now -= 1
+        return [Judgement.of(CORRECT_REPORT, 0.1, 0.9) for _ in pairs]
+
+    async def most(self) -> int:
+        return self._most
 
 
 class Mortal:
@@ -68,6 +85,13 @@ def never() -> Iterator[Any]:
 
 
 @pytest.fixture
+def crowded() -> Iterator[Any]:
+    options: dict[str, Any] = {"ray_actor_options": {"num_cpus": 0}, "max_ongoing_requests": 100}
+    yield serve.run(serve.deployment(**options)(Crowded).bind(), name="crowded-judge", route_prefix=None)
+    serve.delete("crowded-judge")
+
+
+@pytest.fixture
 def mortal() -> Iterator[Any]:
     deployment = serve.deployment(ray_actor_options={"num_cpus": 0}, graceful_shutdown_timeout_s=0)(Mortal)
     yield serve.run(deployment.bind(), name="mortal-judge", route_prefix=None)
@@ -83,6 +107,22 @@ def test_a_judge_that_lives_is_waited_for_and_seldom_asked_anew(slow: Any) -> No
     assert isinstance(answer, list)
     assert len(answer) == len(PAIRS)
     assert slow.asked.remote().result() <= 6, "after 1, 2 and 4 seconds; on a machine without time after 8 and 16 too"
+
+
+@pytest.mark.parametrize(("quick", "most"), [(0.0, FIRST_CALLS), (300.0, 12)])
+def test_a_judge_gets_more_calls_at_once_only_while_it_answers_quickly(
+    crowded: Any, monkeypatch: pytest.MonkeyPatch, quick: float, most: int
+) -> None:
+    for name, value in {"FIRST_WAIT": 300.0, "QUICK": quick}.items():
+        monkeypatch.setattr(judging, name, value)
+
+    async def ask_often() -> None:
+        caller = JudgeCaller(crowded, "v", 12)
+        await asyncio.gather(*(caller._answers([{"instruction": "q", "output": "a"}]) for _ in range(80)))
+
+    asyncio.run(ask_often())
+    assert crowded.most.remote().result() <= most
+    assert quick == 0.0 or crowded.most.remote().result() > FIRST_CALLS
 
 
 def test_where_no_judge_lives_the_pairs_are_given_up_with_the_reason(never: Any) -> None:
