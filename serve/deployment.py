@@ -11,6 +11,7 @@ applications:
 
 from __future__ import annotations
 
+import collections
 import logging
 import os
 from collections.abc import Mapping, Sequence
@@ -61,8 +62,9 @@ class JudgeReplica:
             judged = await self._engine.judge_many(pairs)
         finally:
             self._count(-len(pairs))
-        for one in judged:
-            self._pairs.inc(tags={"status": one.status.value if isinstance(one, Judgement) else one.reason})
+        found = collections.Counter(one.status.value if isinstance(one, Judgement) else one.reason for one in judged)
+        for status, pairs_of_it in found.items():
+            self._pairs.inc(pairs_of_it, {"status": status})
         return judged
 
     async def check_health(self) -> None:
