@@ -27,11 +27,12 @@ from pipelines.replayed import JUDGE_STAGE
 from pipelines.screen import Row, dead_letter
 from pipelines.units import UNIT_ROWS
 from serve.living import judge_lives
+from serve.settings import ReplicaSettings
 
 CHUNK = 16  # pairs a call: enough to make the call's cost vanish, few enough to spread over replicas
 LEAST_UNITS_AT_ONCE = 8
-FIRST_CALLS = 4  # in flight at the start
-QUICK = 20.0  # seconds; every call answered sooner allows one call more: a slow judge has little under way at once
+FIRST_CALLS = 4  # in flight at the start, for each replica
+QUICK = 60.0  # seconds; every call answered sooner allows one call more: a slow judge has little under way at once
 FIRST_WAIT = 600.0  # an answer may get lost: a call is asked again after this time, then after twice that, and so on
 PATIENCE = 900.0  # how long no judge may live, or every try may fail, before pairs go to the dead letters
 DEATHS = 3  # of the judge while it had a call of several pairs, before these are asked about apart
@@ -59,6 +60,12 @@ def units_at_once(in_flight: int) -> int:
     return max(LEAST_UNITS_AT_ONCE, 2 * in_flight * CHUNK // UNIT_ROWS)
 
 
+def first_calls(replicas: ReplicaSettings) -> int:
+    """Calls in flight at the start: a few for each replica, but all where Ray Serve adds replicas as calls queue."""
+    few = FIRST_CALLS if replicas.min == replicas.max else replicas.max_ongoing_requests
+    return replicas.max * few
+
+
 def recoverable(error: BaseException) -> bool:
     """Whether to try again: the judge was unwell, as opposed to a pair it cannot take."""
     return isinstance(_cause(error), RECOVERABLE) or died(error)
@@ -77,11 +84,11 @@ def _cause(error: BaseException) -> BaseException:
 class JudgeCaller:
     """Judges the pending rows of a unit through a Serve handle, many units at once within one bound."""
 
-    def __init__(self, handle: Any, judge_version: str, in_flight: int, answered: Any = None) -> None:
+    def __init__(self, handle: Any, judge_version: str, in_flight: int, first: int, answered: Any = None) -> None:
         self._handle = handle
         self._judge_version = judge_version
-        self._slots = asyncio.Semaphore(min(FIRST_CALLS, in_flight))
-        self._more_slots = max(0, in_flight - FIRST_CALLS)
+        self._slots = asyncio.Semaphore(min(first, in_flight))
+        self._more_slots = max(0, in_flight - first)
         self._recent: OrderedDict[str, asyncio.Future[Judgement | JudgeFailure]] = OrderedDict()
         self._telling = Telling(answered)
         self.retries = 0

@@ -68,7 +68,8 @@ def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[s
     context.target_max_block_size = 1  # every unit is a block of its own: it moves on as soon as it is read or judged
     items = [section_row(section) for section in sections]
     workers = workers_for(plan.in_flight)
-    share = replace(plan, in_flight=math.ceil(plan.in_flight / workers))
+    calls, first = (math.ceil(all_calls / workers) for all_calls in (plan.in_flight, plan.first_calls))
+    share = replace(plan, in_flight=calls, first_calls=first)
     units = units_at_once(share.in_flight)
     judged = (
         ray.data.from_items(items, override_num_blocks=len(items))

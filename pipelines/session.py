@@ -11,6 +11,7 @@ from excam.alerts.beside import alerts_beside
 from excam.judge_card import JudgeCard
 from excam.mapping import RecordMapping
 from excam.store import Lease, Store
+from pipelines.judging import first_calls
 from pipelines.progress import Tally, Watcher
 from pipelines.quiet import start_ray_quietly
 from pipelines.run import run_sections
@@ -64,6 +65,7 @@ class Session:
             gate=gate,
             judge=handle,
             in_flight=self.settings.replicas.max * self.settings.replicas.max_ongoing_requests,
+            first_calls=first_calls(self.settings.replicas),
         )
 
 

@@ -43,6 +43,7 @@ class RunPlan:
     gate: bool
     judge: Any
     in_flight: int
+    first_calls: int
     registry: str | None = None  # describes the messages among replayed dead letters
     answered: Any = None  # the actor that is told how many pairs have an answer
 
@@ -101,7 +102,7 @@ class JudgeAndStage:
 
     def __init__(self, plan: RunPlan) -> None:
         self._plan = plan
-        self._caller = JudgeCaller(plan.judge, plan.judge_version, plan.in_flight, plan.answered)
+        self._caller = JudgeCaller(plan.judge, plan.judge_version, plan.in_flight, plan.first_calls, plan.answered)
         self._filesystem, self._folder = open_filesystem(f"{plan.staging}/{plan.run_id}")
         self._filesystem.create_dir(self._folder, recursive=True)
 

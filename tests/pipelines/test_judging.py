@@ -13,8 +13,9 @@ from ray import serve
 from excam.judgement import JudgeFailure, Judgement
 from excam.report import CORRECT_REPORT
 from pipelines import judging
-from pipelines.judging import FIRST_CALLS, JudgeCaller
+from pipelines.judging import FIRST_CALLS, JudgeCaller, first_calls
 from serve.living import judge_lives
+from serve.settings import JudgeSettings
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
 PAIRS = [("q", "a"), ("q", "b")]
@@ -99,7 +100,7 @@ def mortal() -> Iterator[Any]:
 
 
 async def ask(handle: Any) -> list[Judgement | JudgeFailure] | JudgeFailure:
-    return await JudgeCaller(handle, "v", 1)._call(PAIRS)
+    return await JudgeCaller(handle, "v", 1, 1)._call(PAIRS)
 
 
 def test_a_judge_that_lives_is_waited_for_and_seldom_asked_anew(slow: Any) -> None:
@@ -117,12 +118,18 @@ def test_a_judge_gets_more_calls_at_once_only_while_it_answers_quickly(
         monkeypatch.setattr(judging, name, value)
 
     async def ask_often() -> None:
-        caller = JudgeCaller(crowded, "v", 12)
+        caller = JudgeCaller(crowded, "v", 12, FIRST_CALLS)
         await asyncio.gather(*(caller._answers([{"instruction": "q", "output": "a"}]) for _ in range(80)))
 
     asyncio.run(ask_often())
     assert crowded.most.remote().result() <= most
     assert quick == 0.0 or crowded.most.remote().result() > FIRST_CALLS
+
+
+def test_a_judge_that_grows_with_its_queue_gets_all_calls_at_once() -> None:
+    fixed, growing = (JudgeSettings.load(replicas={"min": least, "max": 3}).replicas for least in (3, 1))
+    assert first_calls(fixed) == 3 * FIRST_CALLS
+    assert first_calls(growing) == 3 * growing.max_ongoing_requests
 
 
 def test_where_no_judge_lives_the_pairs_are_given_up_with_the_reason(never: Any) -> None:
@@ -137,7 +144,7 @@ def test_a_pair_that_kills_the_judge_is_found_and_its_neighbours_are_judged(
     for name, value in {"FIRST_WAIT": 300.0, "PATIENCE": 15.0, "DEATHS": 1}.items():
         monkeypatch.setattr(judging, name, value)
     rows = [{"instruction": "q", "output": output} for output in ("a", "b", "poison", "c", "d")]
-    answers = asyncio.run(JudgeCaller(mortal, "v", 1)._answers(rows))
+    answers = asyncio.run(JudgeCaller(mortal, "v", 1, 1)._answers(rows))
     assert [type(answer) for answer in answers] == [Judgement, Judgement, JudgeFailure, Judgement, Judgement]
     assert isinstance(answers[2], JudgeFailure)
     assert answers[2].reason == "judge_unreachable", "alone it has all the patience that any pair has"
