@@ -57,7 +57,7 @@ def write_ledger(
     table = pa.Table.from_pylist(rows, schema=_SCHEMA)
     connection.register("ledger_units", table)
     same = """stored.source = unit.source AND stored.part = unit.part AND stored.fingerprint = unit.fingerprint
-              AND stored.judge_version = $judge"""
+              AND stored.judge_version || '' = $judge"""
     names = {"judge": judge_version, "run": run_id}
     # Not a MERGE: DuckLake keeps small inserts and updates in the catalogue, but writes a file for a MERGE's.
     known = connection.execute(

@@ -87,8 +87,8 @@ def _extend(
     """Lengthen this run's last range where the new one follows it and is of its kind; else it is a row of its own."""
     connection.register("new_ranges", pa.Table.from_pylist([asdict(one) for one in ranges], schema=_SCHEMA))
     names = {"judge": judge_version, "run": run_id}
-    follows = f"""stored.source = fresh.source AND stored.part = fresh.part AND stored.judge_version = $judge
-                  AND stored.run_id = $run AND stored.kind = fresh.kind AND fresh.kind = '{READ}'
+    follows = f"""stored.source = fresh.source AND stored.part = fresh.part AND stored.judge_version || '' = $judge
+                  AND stored.run_id || '' = $run AND stored.kind || '' = fresh.kind AND fresh.kind = '{READ}'
                   AND stored.next_offset = fresh.first_offset AND fresh.next_offset > fresh.first_offset"""
     connection.execute(
         f"""INSERT INTO lake.stream_ranges BY NAME
@@ -113,10 +113,10 @@ def stored_positions(connection: duckdb.DuckDBPyConnection, source: str, judge_v
     """Where each partition goes on for this judge."""
     rows = connection.execute(
         f"""SELECT part, next_offset FROM lake.ledger
-            WHERE source || '' = ? AND judge_version = ? AND state = '{OPEN}' AND next_offset IS NOT NULL""",
+            WHERE source || '' = ? AND judge_version || '' = ? AND state || '' = '{OPEN}'""",
         [source, judge_version],
     ).fetchall()
-    return {int(part): int(offset) for part, offset in rows}
+    return {int(part): int(offset) for part, offset in rows if offset is not None}
 
 
 def stored_note(connection: duckdb.DuckDBPyConnection, source: str, judge_version: str) -> str:
