@@ -18,17 +18,20 @@ import ray
 from ray.data import ActorPoolStrategy, DataContext
 
 from excam.memory import give_back
-from excam.store import Committed, Lease, LedgerUnit, Store
+from excam.store import Lease, LedgerUnit, Store
 from pipelines.answered import shown_to
 from pipelines.files import open_filesystem
 from pipelines.judging import units_at_once
+from pipelines.plan import RunPlan
 from pipelines.progress import Tally, Watcher
-from pipelines.stages import JudgeAndStage, ReadAndScreen, RunPlan, section_row
+from pipelines.reading import ReadAndScreen, section_row
+from pipelines.stages import JudgeAndStage
 from pipelines.units import Section, waves
 
-COMMIT_ROWS = 4_000
-COMMIT_SECONDS = 5.0
-WAVE_UNITS = 1_000  # units in one execution for every worker: Ray Data remembers each of them until the execution ends
+COMMIT_ROWS = 20_000  # some 50 MB of the driver's memory
+COMMIT_SECONDS = 10.0
+COMMIT_SHARE = 0.1  # of the time at most, once commits are dear: they open every file of a store
+WAVE_UNITS = 2_000  # units in one execution for every worker: Ray Data remembers each of them until the execution ends
 TASK_CPUS = 0.25
 CALLS_PER_WORKER = 128  # calls in flight that one reader and one caller keep busy: a thousand pairs a second
 
@@ -75,7 +78,7 @@ def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[s
         ray.data.from_items(items, override_num_blocks=len(items))
         .map_batches(
             ReadAndScreen,
-            fn_constructor_args=(plan,),
+            fn_constructor_args=(replace(plan, judge=None, answered=None),),
             batch_size=1,
             compute=ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=2),
             num_cpus=TASK_CPUS,
@@ -103,18 +106,19 @@ class _Committer:
         self._lease = lease
         self._plan = plan
         self._units: list[dict[str, Any]] = []
-        self._last = time.monotonic()
-        self.committed = Committed()
+        self._next = time.monotonic() + COMMIT_SECONDS
 
     def add(self, unit: dict[str, Any]) -> None:
         self._units.append(unit)
         rows = sum(held["outcomes"] for held in self._units)
-        if rows >= COMMIT_ROWS or time.monotonic() - self._last >= COMMIT_SECONDS:
+        if rows >= COMMIT_ROWS or time.monotonic() >= self._next:
+            begun = time.monotonic()
             self.flush()
+            took = time.monotonic() - begun
+            self._next = begun + max(COMMIT_SECONDS, took / COMMIT_SHARE)
 
     def flush(self) -> None:
         units, self._units = self._units, []
-        self._last = time.monotonic()
         if not units:
             return
         staged = [unit["staged"] for unit in units if unit["staged"]]

@@ -12,10 +12,10 @@ from excam.judge_card import JudgeCard
 from excam.mapping import RecordMapping
 from excam.store import Lease, Store
 from pipelines.judging import first_calls
+from pipelines.plan import RunPlan
 from pipelines.progress import Tally, Watcher
 from pipelines.quiet import start_ray_quietly
 from pipelines.run import run_sections
-from pipelines.stages import RunPlan
 from pipelines.stopping import interrupt_of, sigterm_interrupts
 from pipelines.units import Section
 from serve.settings import JudgeSettings

@@ -1,100 +1,22 @@
-"""The stages as Ray Data runs them. A row of the dataset is a unit; its outcomes travel inside it as Arrow bytes."""
+"""The stage that judges, as Ray Data runs it: a unit in, its outcomes staged as a file for the driver to commit."""
 
 from __future__ import annotations
 
 import json
-import pickle
 import time
 import uuid
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from excam.mapping import RecordMapping
 from excam.outcome import Kind, outcome_table
 from excam.report import Status
-from excam.store import Store
 from pipelines.files import open_filesystem
 from pipelines.judging import JudgeCaller
+from pipelines.plan import Batch, RunPlan, unit_row, unpack
 from pipelines.progress import Tally
-from pipelines.read import read_units
-from pipelines.screen_unit import screen_unit
-from pipelines.seen import take_stored_verdicts
-from pipelines.stream.registry import Registry
-from pipelines.units import Section
-
-Batch = dict[str, npt.NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class RunPlan:
-    """What every stage of one run needs to know; it is sent to the workers once."""
-
-    store_url: str
-    staging: str
-    run_id: str
-    judge_version: str
-    mapping: RecordMapping
-    gate: bool
-    judge: Any
-    in_flight: int
-    first_calls: int
-    registry: str | None = None  # describes the messages among replayed dead letters
-    answered: Any = None  # the actor that is told how many pairs have an answer
-
-
-def section_row(section: Section) -> dict[str, bytes]:
-    """A section as a row of the dataset that the stages start from."""
-    return {"section": pickle.dumps(section)}
-
-
-def _unit_row(**columns: str | int | float | bytes) -> Batch:
-    return {name: np.array([value], dtype=object) for name, value in columns.items()}
-
-
-def pack(table: pa.Table) -> bytes:
-    """Outcomes as bytes, in which form they travel inside a row of a dataset."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return bytes(sink.getvalue())
-
-
-def unpack(packed: bytes) -> list[dict[str, Any]]:
-    """The rows that were packed."""
-    with pa.ipc.open_stream(packed) as stream:
-        rows: list[dict[str, Any]] = stream.read_all().to_pylist()
-        return rows
-
-
-class ReadAndScreen:
-    """Reads a section and gives out its units, screened; texts judged before leave with their stored verdict."""
-
-    def __init__(self, plan: RunPlan) -> None:
-        self._plan = plan
-        with Store.open(plan.store_url, read_only=True) as store:
-            self._known = store.known_hashes(plan.judge_version)
-        self._registry = Registry(plan.registry) if plan.registry else None
-
-    def __call__(self, batch: Batch) -> Iterator[Batch]:
-        section: Section = pickle.loads(batch["section"][0])
-        plan = self._plan
-        for unit in read_units(section):
-            rows, skipped = screen_unit(unit, section, plan.mapping, gate=plan.gate, registry=self._registry)
-            take_stored_verdicts(rows, self._known, plan.store_url, plan.judge_version)
-            yield _unit_row(
-                source=section.uri,
-                fingerprint=section.fingerprint,
-                part=unit.part,
-                total=unit.rows,
-                skipped=skipped,
-                outcomes=pack(outcome_table(rows)),
-            )
 
 
 class JudgeAndStage:
@@ -111,7 +33,7 @@ class JudgeAndStage:
         begun = time.time()
         staged, counted = await self.judge_and_stage(rows, int(batch["skipped"][0]))
         kept = {name: batch[name] for name in ("source", "fingerprint", "part", "total", "skipped")}
-        return kept | _unit_row(outcomes=len(rows), staged=staged, begun=begun, counted=json.dumps(asdict(counted)))
+        return kept | unit_row(outcomes=len(rows), staged=staged, begun=begun, counted=json.dumps(asdict(counted)))
 
     async def judge_and_stage(self, rows: list[dict[str, Any]], skipped: int) -> tuple[str, Tally]:
         """Settle the rows in place and write them; where the file is (nowhere for no rows) and what was counted."""

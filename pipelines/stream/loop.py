@@ -19,8 +19,8 @@ from excam.background import in_background
 from excam.fault import UserError
 from excam.fault_point import fault_point
 from excam.store import OffsetRange
+from pipelines.plan import RunPlan
 from pipelines.session import Session
-from pipelines.stages import RunPlan
 from pipelines.stream.commit import BUDGET, DeadLetterTopic, commit_batch, mirror
 from pipelines.stream.plan import BatchPlan, BatchSize, Planner, TopicTruncatedError
 from pipelines.stream.read import read_ranges

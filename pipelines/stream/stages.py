@@ -14,9 +14,10 @@ import ray
 
 from excam.outcome import Kind
 from pipelines.judging import units_at_once
+from pipelines.plan import RunPlan
 from pipelines.progress import Tally
 from pipelines.screen import Row
-from pipelines.stages import JudgeAndStage, RunPlan
+from pipelines.stages import JudgeAndStage
 from pipelines.stream.budgets import Budget
 from pipelines.stream.screener import Screener
 from pipelines.stream.settings import StreamOptions

@@ -21,7 +21,7 @@ SHIPPED = ("excam", "serve", "pipelines", "train")
 
 # The two places that unpickle, and why that is no user's file.
 ALLOWED = {
-    ("pipelines/stages.py", "pickle.loads"): "what the driver pickled a moment before, inside Ray's own object store",
+    ("pipelines/reading.py", "pickle.loads"): "what the driver pickled a moment before, inside Ray's own object store",
     ("train/checkpoint.py", "torch.load"): "weights_only=True: tensors and plain containers, no code",
 }
 UNPICKLING = {

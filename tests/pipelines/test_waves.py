@@ -11,7 +11,7 @@ import pytest
 from excam.store import Store
 from pipelines import run
 from pipelines.batch import ScoreOptions, score_logs
-from pipelines.stages import RunPlan
+from pipelines.plan import RunPlan
 from pipelines.units import Section
 from serve.settings import JudgeSettings
 from tests.conftest import LogWriter, pair_record

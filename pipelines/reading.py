@@ -1,0 +1,45 @@
+"""The stage that reads and screens. It knows nothing of the judge: what that needs takes a second to load."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+from excam.outcome import outcome_table
+from excam.store import Store
+from pipelines.plan import Batch, RunPlan, pack, unit_row
+from pipelines.read import read_units
+from pipelines.screen_unit import screen_unit
+from pipelines.seen import take_stored_verdicts
+from pipelines.stream.registry import Registry
+from pipelines.units import Section
+
+
+def section_row(section: Section) -> dict[str, bytes]:
+    """A section as a row of the dataset that the stages start from."""
+    return {"section": pickle.dumps(section)}
+
+
+class ReadAndScreen:
+    """Reads a section and gives out its units, screened; texts judged before leave with their stored verdict."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self._plan = plan
+        with Store.open(plan.store_url, read_only=True) as store:
+            self._known = store.known_hashes(plan.judge_version)
+        self._registry = Registry(plan.registry) if plan.registry else None
+
+    def __call__(self, batch: Batch) -> Iterator[Batch]:
+        section: Section = pickle.loads(batch["section"][0])
+        plan = self._plan
+        for unit in read_units(section):
+            rows, skipped = screen_unit(unit, section, plan.mapping, gate=plan.gate, registry=self._registry)
+            take_stored_verdicts(rows, self._known, plan.store_url, plan.judge_version)
+            yield unit_row(
+                source=section.uri,
+                fingerprint=section.fingerprint,
+                part=unit.part,
+                total=unit.rows,
+                skipped=skipped,
+                outcomes=pack(outcome_table(rows)),
+            )
