@@ -5,9 +5,10 @@ Each size runs in a process of its own on a new store, with an engine of known f
 driver and each kind of worker held, the store's size, and how long a commit of 10,000 and a trend take in it. The bars:
 what one more pair costs, and memory, grow by at most 10 % from one size to the next. The first size is mostly start-up,
 so bars begin with the second. All but the largest run before it and again after it, and count with the mean of both:
-a machine that changes its speed meanwhile is no growth. The last line is ``flat`` or names what is not. Beside each run
-stands what a fixed piece of work took meanwhile (``bench.yardstick``): where that differs between the two runs of a
-size, the machine was not the same, and the cost wants another run.
+a machine that changes its speed meanwhile is no growth. The largest is also held against itself, its second half
+against its first (``bench.course``). The last line is ``flat`` or names what is not. Beside each run stands what a
+fixed piece of work took meanwhile (``bench.yardstick``): where that differs between the two runs of a size, the machine
+was not the same, and the cost wants another run.
 
     python -m bench.growth --json growth.json --plot growth.svg
 """
@@ -27,6 +28,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from bench.course import Course, later_to_earlier
 from bench.footprint import Footprint
 from bench.pairs import bench_pairs, pair_table
 from bench.yardstick import Yardstick
@@ -51,7 +53,8 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
         store = f"ducklake:sqlite:{folder}/store/catalog.sqlite"
         take_the_judges_place(settings, speed)
         with Footprint() as used, Yardstick() as yardstick:
-            scored = score_logs([log], store, settings, ScoreOptions(gate=False))
+            course = Course(pairs, used, yardstick)
+            scored = score_logs([log], store, settings, ScoreOptions(gate=False), course)
             time.sleep(0.6)
         if scored.tally.judged != pairs:
             raise SystemExit(f"{scored.tally.judged} of {pairs} pairs were judged: {scored.tally}")
@@ -63,6 +66,7 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
             "cpu_seconds": sum(used.seconds.values()),
             "cpu_seconds_by_stage": used.seconds_by_stage(),
             "yardstick_ms": yardstick.milliseconds,
+            "tenths": course.tenths(),
             "driver_mb": used.most("driver"),
             "driver_mb_over_time": [round(held) for held in driver[:: max(1, len(driver) // 40)]],
             "reader_mb": used.most("ReadAndScreen"),
@@ -139,6 +143,10 @@ def growth(found: list[dict[str, Any]]) -> dict[str, float]:
     for before, after in pairwise(found[1:]):
         for what in MEMORY:
             grown[f"{what.removesuffix('_mb')} memory at {after['pairs']:,}"] = after[what] / before[what]
+    if grown:
+        raw, by_yardstick = later_to_earlier(found[-1]["tenths"])
+        grown["cost in its second half"] = raw
+        grown["the same by the yardstick"] = by_yardstick
     return grown
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import duckdb
 import pytest
 
 from excam.fault import UserError
 from excam.outcome import outcome_table
-from excam.store import Store
+from excam.store import OffsetRange, Store
 from tests.excam.store.outcomes import CARD, JUDGE, count, put, unit, verdict
 
 
@@ -59,3 +61,19 @@ def test_a_reader_looks_through_a_new_database_after_a_while_and_sees_what_was_c
         assert reader._database._current is not first
         with pytest.raises(duckdb.InvalidInputException, match="read-only"):
             reader.query(lambda asked: asked.execute("DELETE FROM lake.verdicts"))
+
+
+def test_a_commit_of_new_pairs_reads_the_statistics_of_no_file(sqlite_store: Store) -> None:
+    """DuckLake reads those of all files of all tables at once: every commit would make the next ones dearer."""
+    with sqlite_store.lease() as lease:
+        run_id = sqlite_store.start_run(lease, "stream", sqlite_store.register_judge(CARD), {})
+        for number in range(2):
+            rows = [outcome_table([verdict(number)])]
+            ranges = [OffsetRange("kafka:logs#1", 0, 0, 0, kind="start"), OffsetRange("kafka:logs#1", 0, 0, 5)]
+            sqlite_store.commit(lease, run_id, JUDGE, rows, [unit(number)], ranges)
+            with sqlite_store._database._current.cursor() as connection:
+                connection.execute("CALL enable_logging('QueryLog')")
+        with sqlite_store._database._current.cursor() as connection:
+            asked = [str(query) for (query,) in connection.execute("SELECT message FROM duckdb_logs").fetchall()]
+    assert any(re.search(r"FROM \S+ducklake_data_file\b", query) for query in asked), "what DuckLake asks is seen"
+    assert not [query for query in asked if re.search(r"FROM \S+ducklake_file_column_stats\b", query)]
