@@ -28,7 +28,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from bench.course import Course, later_to_earlier
+from bench.course import TENTHS, Course, later_to_earlier
 from bench.footprint import Footprint
 from bench.pairs import bench_pairs, pair_table
 from bench.yardstick import Yardstick
@@ -143,7 +143,7 @@ def growth(found: list[dict[str, Any]]) -> dict[str, float]:
     for before, after in pairwise(found[1:]):
         for what in MEMORY:
             grown[f"{what.removesuffix('_mb')} memory at {after['pairs']:,}"] = after[what] / before[what]
-    if grown:
+    if grown and len(found[-1]["tenths"]) == TENTHS:  # a run of few units has fewer
         raw, by_yardstick = later_to_earlier(found[-1]["tenths"])
         grown["cost in its second half"] = raw
         grown["the same by the yardstick"] = by_yardstick

@@ -28,7 +28,7 @@ from pipelines.reading import ReadAndScreen, section_row
 from pipelines.stages import JudgeAndStage
 from pipelines.units import Section, waves
 
-COMMIT_ROWS = 20_000  # some 50 MB of the driver's memory
+COMMIT_ROWS = 8_000  # all in the driver's memory at once: 20 MB of pairs of usual length
 COMMIT_SECONDS = 10.0
 COMMIT_SHARE = 0.1  # of the time at most, once commits are dear: they open every file of a store
 WAVE_UNITS = 2_000  # units in one execution for every worker: Ray Data remembers each of them until the execution ends
