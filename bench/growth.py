@@ -4,11 +4,11 @@ Each size runs in a process of its own on a new store, with an engine of known f
 ``bench.standin``). Printed for each size: processor time of driver, workers and Ray together, the most memory that the
 driver and each kind of worker held, the store's size, and how long a commit of 10,000 and a trend take in it. The bars:
 what one more pair costs, and memory, grow by at most 10 % from one size to the next. The first size is mostly start-up,
-so bars begin with the second. All but the largest run before it and again after it, and count with the mean of both:
-a machine that changes its speed meanwhile is no growth. The largest is also held against itself, its second half
-against its first (``bench.course``). The last line is ``flat`` or names what is not. Beside each run stands what a
-fixed piece of work took meanwhile (``bench.yardstick``): where that differs between the two runs of a size, the machine
-was not the same, and the cost wants another run.
+so bars begin with the second. All but the largest run before it and again after it, ``--rounds`` times each, and count
+with the mean of all: a machine that changes its speed meanwhile is no growth. The largest is also held against itself,
+its second half against its first (``bench.course``). The last line is ``flat`` or names what is not. Beside each run
+stands what a fixed piece of work took meanwhile (``bench.yardstick``): where that differs between the runs of a size,
+the machine was not the same, and the cost wants more of them.
 
     python -m bench.growth --json growth.json --plot growth.svg
 """
@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -32,6 +33,8 @@ from bench.course import TENTHS, Course, later_to_earlier
 from bench.footprint import Footprint
 from bench.pairs import bench_pairs, pair_table
 from bench.yardstick import Yardstick
+from serve.identity import prepare
+from serve.settings import JudgeSettings
 
 SIZES, LARGE = (1_000, 10_000, 100_000), (1_000_000,)
 GROUP_ROWS = 10_000
@@ -46,9 +49,8 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
 
     from bench.standin import take_the_judges_place
     from pipelines.batch import ScoreOptions, score_logs
-    from serve.settings import JudgeSettings
 
-    settings = JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=1.0)
+    settings = _settings()
     with tempfile.TemporaryDirectory() as folder:
         store = f"ducklake:sqlite:{folder}/store/catalog.sqlite"
         take_the_judges_place(settings, speed)
@@ -75,6 +77,10 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
         return figures | _of_the_store(store, Path(folder))
 
 
+def _settings() -> JudgeSettings:
+    return JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=1.0)
+
+
 def _of_the_store(url: str, scratch: Path) -> dict[str, Any]:
     from bench.store import CARD, _commits, _seconds
     from excam.store import Store
@@ -96,10 +102,12 @@ def _of_the_store(url: str, scratch: Path) -> dict[str, Any]:
     }
 
 
-def measure(sizes: tuple[int, ...], speed: float) -> list[dict[str, Any]]:
+def measure(sizes: tuple[int, ...], speed: float, rounds: int) -> list[dict[str, Any]]:
     """All sizes upwards, then all but the largest downwards; each from a log written here, which counts for nobody."""
+    *smaller, largest = sizes
+    prepare(_settings())  # a base that is fetched and converted first is no cost of the first pairs
     found = []
-    for pairs in (*sizes, *reversed(sizes[:-1])):
+    for pairs in (*rounds * smaller, largest, *rounds * smaller[::-1]):
         with tempfile.TemporaryDirectory() as folder:
             log = f"{folder}/log.parquet"
             table = pair_table(bench_pairs(pairs), "growth")
@@ -114,9 +122,9 @@ def measure(sizes: tuple[int, ...], speed: float) -> list[dict[str, Any]]:
     return found
 
 
-def both(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """A size's two runs as one: the mean of what they took and held."""
-    return before | {what: (before[what] + after[what]) / 2 for what in (*MEMORY, *TIMES)}
+def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """A size's runs as one: the mean of what they took and held."""
+    return runs[0] | {what: fmean(run[what] for run in runs) for what in (*MEMORY, *TIMES)}
 
 
 def line(size: dict[str, Any]) -> str:
@@ -188,6 +196,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", help=f"pairs, in place of {SIZES}")
     parser.add_argument("--large", action="store_true", help="a million too: an hour or more")
+    parser.add_argument("--rounds", type=int, default=1, help="of the smaller sizes, before the largest and after it")
     parser.add_argument("--speed", type=float, default=5000.0, help="pairs a second of the stand-in")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--plot", type=Path, help="also draw them, as SVG")
@@ -198,8 +207,8 @@ def main() -> None:
         return
     sizes = tuple(arguments.sizes or SIZES) + (LARGE if arguments.large else ())
     print(f"the engine is a stand-in of {arguments.speed:,.0f} pairs/s; memory in MB, times in ms\n{HEAD}")
-    runs = measure(sizes, arguments.speed)
-    found = [both(runs[place], runs[-1 - place]) for place in range(len(sizes))]
+    runs = measure(sizes, arguments.speed, arguments.rounds)
+    found = [together([run for run in runs if run["pairs"] == pairs]) for pairs in sizes]
     grown = growth(found)
     if arguments.json:
         told = {"speed": arguments.speed, "runs": runs, "sizes": found, "growth": grown}

@@ -29,6 +29,7 @@ from pipelines.stages import JudgeAndStage
 from pipelines.units import Section, waves
 
 COMMIT_ROWS = 8_000  # all in the driver's memory at once: 20 MB of pairs of usual length
+COMMIT_BYTES = 32 * 2**20  # fewer rows where pairs are long
 COMMIT_SECONDS = 10.0
 COMMIT_SHARE = 0.1  # of the time at most, once commits are dear: they open every file of a store
 WAVE_UNITS = 2_000  # units in one execution for every worker: Ray Data remembers each of them until the execution ends
@@ -93,9 +94,10 @@ def _judged_units(plan: RunPlan, sections: Sequence[Section]) -> Iterator[dict[s
             num_cpus=TASK_CPUS,
         )
     )
-    # To prefetch is to hold a unit back until the next one is there.
-    for batch in judged.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-        yield from batch.to_pylist()
+    # Block by block: iter_batches would leave a thread behind for every execution.
+    for bundle in judged.iter_internal_ref_bundles():
+        for block in bundle.blocks:
+            yield from ray.get(block.ref).to_pylist()
 
 
 class _Committer:
@@ -110,8 +112,8 @@ class _Committer:
 
     def add(self, unit: dict[str, Any]) -> None:
         self._units.append(unit)
-        rows = sum(held["outcomes"] for held in self._units)
-        if rows >= COMMIT_ROWS or time.monotonic() >= self._next:
+        rows, size = (sum(held[what] for held in self._units) for what in ("outcomes", "bytes"))
+        if rows >= COMMIT_ROWS or size >= COMMIT_BYTES or time.monotonic() >= self._next:
             begun = time.monotonic()
             self.flush()
             took = time.monotonic() - begun

@@ -29,11 +29,14 @@ class JudgeAndStage:
         self._filesystem.create_dir(self._folder, recursive=True)
 
     async def __call__(self, batch: Batch) -> Batch:
-        rows = unpack(batch["outcomes"][0])
+        packed = batch["outcomes"][0]
+        rows = unpack(packed)
         begun = time.time()
         staged, counted = await self.judge_and_stage(rows, int(batch["skipped"][0]))
         kept = {name: batch[name] for name in ("source", "fingerprint", "part", "total", "skipped")}
-        return kept | unit_row(outcomes=len(rows), staged=staged, begun=begun, counted=json.dumps(asdict(counted)))
+        return kept | unit_row(
+            outcomes=len(rows), bytes=len(packed), staged=staged, begun=begun, counted=json.dumps(asdict(counted))
+        )
 
     async def judge_and_stage(self, rows: list[dict[str, Any]], skipped: int) -> tuple[str, Tally]:
         """Settle the rows in place and write them; where the file is (nowhere for no rows) and what was counted."""

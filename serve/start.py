@@ -14,6 +14,7 @@ from typing import Any
 from excam.background import in_background
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
+from excam.memory import few_heaps
 from serve.local_ray import start_here
 from serve.settings import JudgeSettings
 
@@ -27,6 +28,7 @@ def start_ray(address: str | None = None) -> None:
 
     if ray.is_initialized():
         return
+    few_heaps()
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     quiet: dict[str, Any] = {"log_to_driver": bool(os.environ.get("EXCAM_RAY_LOGS")), "logging_level": "ERROR"}

@@ -16,7 +16,7 @@ from excam.memory import give_back
 from excam.store.connection import connect
 from excam.store.url import StoreUrl
 
-RENEW_COMMITS = 25  # each leaves some 170 KB behind
+RENEW_COMMITS = 10  # each leaves some 170 KB behind
 RENEW_SECONDS = 1800.0  # of somebody else's commits, which nobody counts here
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+import subprocess
+import sys
 
 import psutil
 import pytest
@@ -10,6 +12,25 @@ import pytest
 from excam.memory import give_back
 
 BLOCKS, BYTES, KEPT = 100_000, 1_000, 1_000
+# In a process of its own, for the setting is the whole process's: in how many heaps sixteen threads at once write.
+HEAPS = """
+import ctypes, sys, threading
+from excam.memory import few_heaps
+
+if sys.argv[1] == "few":
+    few_heaps()
+malloc = ctypes.CDLL(None).malloc
+malloc.restype = ctypes.c_size_t
+together, heaps = threading.Barrier(16), set()
+
+def work():
+    heaps.add(malloc(5000) >> 26)  # a heap lies within 64 MB
+    together.wait()
+
+threads = [threading.Thread(target=work) for _ in range(16)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+print(len(heaps))
+"""
 
 
 def held() -> int:
@@ -42,3 +63,13 @@ def test_circles_are_let_go_of() -> None:
         Alive()
     give_back()
     assert Alive.count == 0
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the setting is glibc's")
+def test_many_threads_share_few_heaps() -> None:
+    many, few = (
+        int(subprocess.run([sys.executable, "-c", HEAPS, how], capture_output=True, text=True, check=True).stdout)
+        for how in ("many", "few")
+    )
+    assert many > 2, "else there is nothing to mend"
+    assert few <= 2

@@ -68,16 +68,17 @@ def test_commits_come_every_few_seconds_and_more_seldom_once_they_are_dear(
     assert sum(units for _, units in commits) == 200, "none is left behind"
 
 
-def test_many_rows_are_committed_without_waiting() -> None:
+@pytest.mark.parametrize("much", [{"outcomes": run.COMMIT_ROWS // 4}, {"outcomes": 1, "size": run.COMMIT_BYTES // 4}])
+def test_many_rows_or_long_ones_are_committed_without_waiting(much: dict[str, int]) -> None:
     commits: list[int] = []
     store: Any = SimpleNamespace(commit=lambda *arguments: commits.append(len(arguments[-1])))
     plan: Any = SimpleNamespace(run_id="r", judge_version="j")
     committer = run._Committer(store, SimpleNamespace(), plan)  # type: ignore[arg-type]
     for part in range(8):
-        committer.add(_unit(part, outcomes=run.COMMIT_ROWS // 4))
+        committer.add(_unit(part, **much))
     assert commits == [4, 4]
 
 
-def _unit(part: int, outcomes: int) -> dict[str, Any]:
+def _unit(part: int, outcomes: int, size: int = 0) -> dict[str, Any]:
     place = {"source": "file:///log.parquet", "part": part, "fingerprint": "f"}
-    return place | {"outcomes": outcomes, "staged": "", "total": outcomes, "skipped": 0}
+    return place | {"outcomes": outcomes, "bytes": size, "staged": "", "total": outcomes, "skipped": 0}
