@@ -73,9 +73,9 @@ class StoreUrl:
 
 def _sqlite(body: str) -> StoreUrl:
     name, _, data = body.partition("?data_path=")
-    if not name:
-        raise UserError("the store URL has no path", f"write it as ducklake:sqlite:PATH, for example {DEFAULT_URL}")
     path = _absolute(name)
+    if not name or not path.name:  # nothing, or the root of the file system
+        raise UserError("the store URL names no file", f"write it as ducklake:sqlite:PATH, for example {DEFAULT_URL}")
     return StoreUrl("sqlite", path=path, data_path=_folder(data) if data else _beside(path))
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from excam.fault import UserError
@@ -62,6 +62,7 @@ def test_a_url_with_a_password_is_refused_without_repeating_it(text: str) -> Non
 
 
 @given(st.text(max_size=60))
+@example("/")
 def test_any_text_is_a_store_or_the_users_mistake(text: str) -> None:
     for prefix in ("", "ducklake:sqlite:", "ducklake:postgres:", "ducklake:postgres://"):
         with suppress(UserError):
