@@ -205,6 +205,8 @@ def main() -> None:
     if arguments.only:
         print(json.dumps(one_size(arguments.only[0], int(arguments.only[1]), arguments.speed)))
         return
+    if arguments.rounds < 1:
+        parser.error("--rounds: at least 1")
     sizes = tuple(arguments.sizes or SIZES) + (LARGE if arguments.large else ())
     print(f"the engine is a stand-in of {arguments.speed:,.0f} pairs/s; memory in MB, times in ms\n{HEAD}")
     runs = measure(sizes, arguments.speed, arguments.rounds)
