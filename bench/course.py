@@ -1,53 +1,59 @@
-"""What a pair costs in the course of one run, tenth by tenth.
-
-Two runs on a shared machine differ by what its other guests do, and so do two tenths; but these are minutes apart,
-there are ten of them, and each has its own time of a fixed piece of work beside it.
-"""
+"""What a pair costs in the course of one run, tenth by tenth, with room to do something else between them."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 from statistics import fmean
-from typing import Any
 
 from bench.footprint import Footprint
-from bench.yardstick import Yardstick
 from pipelines.progress import Silence, Tally
 
 TENTHS = 10
 
 
 class Course(Silence):
-    """Notes, whenever another tenth of the pairs is judged, what processor time and the yardstick have come to."""
+    """Notes, whenever another tenth of the pairs is judged, what processor time has come to.
 
-    def __init__(self, pairs: int, used: Footprint, yardstick: Yardstick) -> None:
+    ``between`` is called after the tenths named, and how long it took is noted.
+    """
+
+    def __init__(
+        self, pairs: int, used: Footprint, after: Collection[int] = (), between: Callable[[], None] = lambda: None
+    ) -> None:
         self._pairs = pairs
         self._used = used
-        self._yardstick = yardstick
-        self._marks: list[tuple[int, float, int]] = []
+        self._after = after
+        self._between = between
+        self._marks: list[tuple[int, float]] = []
+        self.seconds_between = 0.0
 
     def judging(self, tally: Tally) -> None:
-        if tally.judged * TENTHS >= self._pairs * len(self._marks):
-            spent = sum(self._used.seconds.copy().values())
-            self._marks.append((tally.judged, spent, len(self._yardstick.took)))
+        tenth = len(self._marks)
+        if tally.judged * TENTHS < self._pairs * tenth:
+            return
+        self._marks.append((tally.judged, self._used.spent()))
+        if tenth in self._after:
+            begun = time.monotonic()
+            self._between()
+            self.seconds_between += time.monotonic() - begun
 
-    def tenths(self) -> list[dict[str, Any]]:
-        """For each tenth: pairs, ms of processor time a pair, and of the yardstick."""
-        told = []
-        for (pairs, spent, pieces), (more, later, longer) in zip(self._marks, self._marks[1:], strict=False):
-            took = self._yardstick.took[pieces:longer] or self._yardstick.took
-            cost = 1000 * (later - spent) / (more - pairs)
-            told.append({"pairs": more - pairs, "cpu_ms": cost, "yardstick_ms": 1000 * fmean(took)})
-        return told
+    def tenths(self) -> list[float]:
+        """Milliseconds of processor time a pair in each tenth; fewer than ten where units are few."""
+        return [1000 * (later - spent) / (more - pairs) for (pairs, spent), (more, later) in pairwise(self._marks)]
 
 
-def later_to_earlier(tenths: list[dict[str, Any]]) -> tuple[float, float]:
+def pauses(turns: int) -> list[int]:
+    """The tenths after which to pause so many times, evenly spread."""
+    return [round(TENTHS * turn / (turns + 1)) for turn in range(1, turns + 1)]
+
+
+def later_to_earlier(tenths: Sequence[float], turns: Sequence[float]) -> float:
     """What a pair costs in the second half of a run, of the first half without the tenth in which it starts.
 
-    Twice: in processor time, and in pieces of the yardstick's work.
+    Divided by the same of the short runs in its pauses: a machine that got slower is no growth.
     """
-    early, late = tenths[1 : TENTHS // 2], tenths[TENTHS // 2 :]
-
-    def ratio(what: str) -> float:
-        return fmean(tenth[what] for tenth in late) / fmean(tenth[what] for tenth in early)
-
-    return ratio("cpu_ms"), ratio("cpu_ms") / ratio("yardstick_ms")
+    some = len(turns) // 2
+    machine = fmean(turns[-some:]) / fmean(turns[:some])
+    return fmean(tenths[TENTHS // 2 :]) / fmean(tenths[1 : TENTHS // 2]) / machine

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import defaultdict
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 import psutil
 
 OTHERS = "others"
+COUNT_SECONDS = 0.5
 STAGES = ("ReadAndScreen", "JudgeAndStage", "Screener", "StreamJudge", "Judge")
 
 
@@ -22,6 +24,7 @@ class Footprint:
 
     def __init__(self) -> None:
         self.seconds: dict[int, float] = {}
+        self._left_out: dict[int, float] = defaultdict(float)
         self._stages: dict[int, str] = {}
         self.held: dict[str, list[float]] = defaultdict(list)
         self._over = threading.Event()
@@ -43,15 +46,32 @@ class Footprint:
         """Processor time of the driver, of each stage, and of Ray and all others together."""
         spent: dict[str, float] = defaultdict(float)
         for process, seconds in self.seconds.items():
-            spent[self._stages[process]] += seconds
+            spent[self._stages[process]] += seconds - self._left_out.get(process, 0.0)
         return dict(spent)
+
+    def spent(self) -> float:
+        """Processor time of all of them, what was left out aside."""
+        return sum(self.seconds.copy().values()) - sum(self._left_out.values())
+
+    @contextmanager
+    def left_out(self) -> Iterator[None]:
+        """Leave out what is spent meanwhile, to the last count before and after."""
+        before = self.seconds.copy()
+        yield
+        time.sleep(2 * COUNT_SECONDS)
+        for process, seconds in self.seconds.copy().items():
+            self._left_out[process] += seconds - before.get(process, 0.0)
+
+    def processes(self, stage: str) -> set[psutil.Process]:
+        """Those of a stage that run now."""
+        return {process for process in psutil.Process().children(recursive=True) if _stage(process) == stage}
 
     def _look(self) -> None:
         driver = psutil.Process()
         named: dict[psutil.Process, str] = {}
         looks = 0
         while not self._over.wait(0.1):
-            if looks % 5 == 0:
+            if looks % round(COUNT_SECONDS / 0.1) == 0:
                 named = {process: _stage(process) for process in driver.children(recursive=True)} | {driver: "driver"}
                 self._count(named)
             looks += 1

@@ -4,11 +4,10 @@ Each size runs in a process of its own on a new store, with an engine of known f
 ``bench.standin``). Printed for each size: processor time of driver, workers and Ray together, the most memory that the
 driver and each kind of worker held, the store's size, and how long a commit of 10,000 and a trend take in it. The bars:
 what one more pair costs, and memory, grow by at most 10 % from one size to the next. The first size is mostly start-up,
-so bars begin with the second. All but the largest run before it and again after it, ``--rounds`` times each, and count
-with the mean of all: a machine that changes its speed meanwhile is no growth. The largest is also held against itself,
+so bars begin with the second. All but the largest run ``--turns`` times while it is held still (``bench.turns``), and
+count with the mean: a machine that changes its speed meanwhile is no growth. The largest is also held against itself,
 its second half against its first (``bench.course``). The last line is ``flat`` or names what is not. Beside each run
-stands what a fixed piece of work took meanwhile (``bench.yardstick``): where that differs between the runs of a size,
-the machine was not the same, and the cost wants more of them.
+stands what a fixed piece of work took meanwhile (``bench.yardstick``): it tells how much the machine changed.
 
     python -m bench.growth --json growth.json --plot growth.svg
 """
@@ -17,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,9 +27,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from bench.course import TENTHS, Course, later_to_earlier
+from bench.course import TENTHS, Course, later_to_earlier, pauses
 from bench.footprint import Footprint
 from bench.pairs import bench_pairs, pair_table
+from bench.turns import hold_still, run_by_turns
 from bench.yardstick import Yardstick
 from serve.identity import prepare
 from serve.settings import JudgeSettings
@@ -43,8 +42,8 @@ MEMORY = ("driver_mb", "reader_mb", "caller_mb")
 TIMES = ("seconds", "cpu_seconds", "yardstick_ms", "trend_ms", "commit_ms")
 
 
-def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
-    """Score one log; run in a process of its own."""
+def one_size(log: str, pairs: int, speed: float, turns: int) -> dict[str, Any]:
+    """Score one log, with so many pauses; run in a process of its own."""
     import ray
 
     from bench.standin import take_the_judges_place
@@ -55,7 +54,7 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
         store = f"ducklake:sqlite:{folder}/store/catalog.sqlite"
         take_the_judges_place(settings, speed)
         with Footprint() as used, Yardstick() as yardstick:
-            course = Course(pairs, used, yardstick)
+            course = Course(pairs, used, pauses(turns), lambda: hold_still(used))
             scored = score_logs([log], store, settings, ScoreOptions(gate=False), course)
             time.sleep(0.6)
         if scored.tally.judged != pairs:
@@ -64,8 +63,8 @@ def one_size(log: str, pairs: int, speed: float) -> dict[str, Any]:
         driver = used.held["driver"]
         figures = {
             "pairs": pairs,
-            "seconds": scored.seconds,
-            "cpu_seconds": sum(used.seconds.values()),
+            "seconds": scored.seconds - course.seconds_between,
+            "cpu_seconds": used.spent(),
             "cpu_seconds_by_stage": used.seconds_by_stage(),
             "yardstick_ms": yardstick.milliseconds,
             "tenths": course.tenths(),
@@ -102,23 +101,26 @@ def _of_the_store(url: str, scratch: Path) -> dict[str, Any]:
     }
 
 
-def measure(sizes: tuple[int, ...], speed: float, rounds: int) -> list[dict[str, Any]]:
-    """All sizes upwards, then all but the largest downwards; each from a log written here, which counts for nobody."""
+def measure(sizes: tuple[int, ...], speed: float, turns: int) -> list[dict[str, Any]]:
+    """The largest size, with all others in each pause; each from a log written here, which counts for nobody."""
     *smaller, largest = sizes
     prepare(_settings())  # a base that is fetched and converted first is no cost of the first pairs
-    found = []
-    for pairs in (*rounds * smaller, largest, *rounds * smaller[::-1]):
+    found: list[dict[str, Any]] = []
+
+    def run(pairs: int, turns: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             log = f"{folder}/log.parquet"
-            table = pair_table(bench_pairs(pairs), "growth")
-            pq.write_table(table, log, row_group_size=GROUP_ROWS)
-            del table
+            pq.write_table(pair_table(bench_pairs(pairs), "growth"), log, row_group_size=GROUP_ROWS)
             command = [sys.executable, "-m", "bench.growth", "--only", log, str(pairs), "--speed", str(speed)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"{pairs:,} pairs failed:\n{done.stderr}")
-        found.append(json.loads(done.stdout.strip().splitlines()[-1]))
+            said = run_by_turns([*command, "--turns", str(turns)], one_turn)
+        found.append(json.loads(said))
         print(line(found[-1]), flush=True)
+
+    def one_turn() -> None:
+        for pairs in smaller:
+            run(pairs, turns=0)
+
+    run(largest, turns)
     return found
 
 
@@ -142,8 +144,11 @@ HEAD = (
 )
 
 
-def growth(found: list[dict[str, Any]]) -> dict[str, float]:
-    """What each thing grew by from one size to the next, the first of them left out."""
+def growth(found: list[dict[str, Any]], turns: list[float]) -> dict[str, float]:
+    """What each thing grew by from one size to the next, the first of them left out.
+
+    ``turns`` is what the largest size but one cost in each turn.
+    """
     grown: dict[str, float] = {}
     more = [(b["cpu_seconds"] - a["cpu_seconds"]) / (b["pairs"] - a["pairs"]) for a, b in pairwise(found)]
     for place in range(1, len(more)):
@@ -151,10 +156,8 @@ def growth(found: list[dict[str, Any]]) -> dict[str, float]:
     for before, after in pairwise(found[1:]):
         for what in MEMORY:
             grown[f"{what.removesuffix('_mb')} memory at {after['pairs']:,}"] = after[what] / before[what]
-    if grown and len(found[-1]["tenths"]) == TENTHS:  # a run of few units has fewer
-        raw, by_yardstick = later_to_earlier(found[-1]["tenths"])
-        grown["cost in its second half"] = raw
-        grown["the same by the yardstick"] = by_yardstick
+    if len(turns) > 1 and len(found[-1]["tenths"]) == TENTHS:  # a run of few units has fewer
+        grown["cost of a pair in its second half"] = later_to_earlier(found[-1]["tenths"], turns)
     return grown
 
 
@@ -196,22 +199,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", help=f"pairs, in place of {SIZES}")
     parser.add_argument("--large", action="store_true", help="a million too: an hour or more")
-    parser.add_argument("--rounds", type=int, default=1, help="of the smaller sizes, before the largest and after it")
+    parser.add_argument("--turns", type=int, default=3, help="of the smaller sizes, in pauses of the largest")
     parser.add_argument("--speed", type=float, default=5000.0, help="pairs a second of the stand-in")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--plot", type=Path, help="also draw them, as SVG")
     parser.add_argument("--only", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.only:
-        print(json.dumps(one_size(arguments.only[0], int(arguments.only[1]), arguments.speed)))
+        print(json.dumps(one_size(arguments.only[0], int(arguments.only[1]), arguments.speed, arguments.turns)))
         return
-    if arguments.rounds < 1:
-        parser.error("--rounds: at least 1")
+    if not 1 <= arguments.turns < TENTHS:
+        parser.error(f"--turns: 1 to {TENTHS - 1}")
     sizes = tuple(arguments.sizes or SIZES) + (LARGE if arguments.large else ())
     print(f"the engine is a stand-in of {arguments.speed:,.0f} pairs/s; memory in MB, times in ms\n{HEAD}")
-    runs = measure(sizes, arguments.speed, arguments.rounds)
-    found = [together([run for run in runs if run["pairs"] == pairs]) for pairs in sizes]
-    grown = growth(found)
+    runs = measure(sizes, arguments.speed, arguments.turns)
+    by_size = [[run for run in runs if run["pairs"] == pairs] for pairs in sizes]
+    found = [together(of_a_size) for of_a_size in by_size]
+    grown = growth(found, [run["cpu_seconds"] for run in by_size[-2]] if len(sizes) > 1 else [])
     if arguments.json:
         told = {"speed": arguments.speed, "runs": runs, "sizes": found, "growth": grown}
         arguments.json.write_text(json.dumps(told, indent=1))
