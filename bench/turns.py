@@ -2,7 +2,8 @@
 
 A shared machine is a quarter slower in one half hour than in another, which no number of runs before and after a long
 one tells apart from growth. The long run waits in a process of its own: its readers are stopped, the rest has nothing
-to do, and what idle processes still spend counts for nobody.
+to do, and what idle processes still spend counts for nobody. (``bench.side`` stops all of a side's processes. A turn
+takes minutes here, and meanwhile the store's lease and Ray's nodes have to show that they live.)
 """
 
 from __future__ import annotations
