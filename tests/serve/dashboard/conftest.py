@@ -51,6 +51,12 @@ def dashboard(url: str, access: Access | None = None) -> TestClient:
 
 
 @pytest.fixture(scope="module")
-def client(filled: Path) -> Iterator[TestClient]:
+def shared(filled: Path) -> Iterator[TestClient]:
     with dashboard(f"ducklake:sqlite:{filled}/catalog.sqlite") as client:
         yield client
+
+
+@pytest.fixture
+def client(shared: TestClient, request: pytest.FixtureRequest) -> TestClient:
+    """A client of the test's own: many quick tests of one address would ask too much."""
+    return TestClient(shared.app, base_url="http://127.0.0.1", client=(request.node.nodeid, 1))
