@@ -7,11 +7,13 @@ lines of metrics, like the batches, are those of a run that was never disturbed.
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ import torch
 import torch.distributed as dist
 from ray.train import Checkpoint, CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
 from ray.train.torch import TorchConfig, TorchTrainer
+from ray.train.v2._internal.constants import ENV_VARS_TO_PROPAGATE
 
 from excam.fault import UserError
 from train import lora, model
@@ -174,7 +177,7 @@ def fit(
     )
     interrupt = signal.getsignal(signal.SIGINT)
     try:
-        with _Listener(board, say):
+        with _Listener(board, say), _address_given():
             result = trainer.fit()
     finally:
         if threading.current_thread() is threading.main_thread():
@@ -182,6 +185,25 @@ def fit(
     with result.checkpoint.as_directory() as kept:
         _collect(Path(kept), job.run.out)
     return job.run.out
+
+
+@contextmanager
+def _address_given() -> Iterator[None]:
+    """Tell Ray Train's own actors which cluster they are in.
+
+    The one that frees a dead job's resources asks whether the job lives, and without an address it asks whichever
+    cluster was started last on this machine: one that does not know the job, or is gone.
+    """
+    name = "RAY_ADDRESS"
+    before = os.environ.get(name)
+    os.environ[name] = ray.get_runtime_context().gcs_address
+    ENV_VARS_TO_PROPAGATE.add(name)
+    try:
+        yield
+    finally:
+        del os.environ[name]
+        if before is not None:
+            os.environ[name] = before
 
 
 def begun(storage: str) -> bool:

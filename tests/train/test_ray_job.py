@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 import pyarrow.parquet as pq
@@ -134,27 +134,53 @@ def test_a_killed_worker_goes_on_from_the_last_checkpoint_and_ends_as_if_it_had_
 
 
 def _kill_worker() -> int:
-    ours = {process.pid for process in psutil.Process().children(recursive=True)}
-    (worker,) = [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if process.pid in ours and " ".join(process.info["cmdline"] or []).startswith("ray::RayTrainWorker")
-    ]
+    worker = _process("ray::RayTrainWorker")
     worker.kill()
     return worker.pid
 
 
+def _process(title: str) -> psutil.Process:
+    """The one process of our Ray that is called so."""
+    ours = {process.pid for process in psutil.Process().children(recursive=True)}
+    (found,) = [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if process.pid in ours and " ".join(process.info["cmdline"] or []).startswith(title)
+    ]
+    return found
+
+
+class Shared(NamedTuple):
+    """A toy base, what two workers made of it in three steps, and which cluster Ray Train's cleaner asked meanwhile."""
+
+    base: Path
+    out: Path
+    asked: list[str]
+
+
 @pytest.fixture(scope="module")
-def shared(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A toy base, and what two workers made of it in three steps."""
+def shared(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Shared:
     folder = tmp_path_factory.mktemp("toy")
     tiny_model().save_pretrained(folder / "base")
     (folder / "base" / "tokenizer.json").write_text("{}")
-    return folder / "base", run_toy(folder / "base", folder / "out", max_steps=3)
+    asked: list[str] = []
+
+    def look(facts: Mapping[str, Any]) -> None:
+        if facts.get("event") == "started":
+            asked.append(_process("ray::PlacementGroupCleaner").environ().get("RAY_ADDRESS", "whichever it finds"))
+
+    return Shared(folder / "base", run_toy(folder / "base", folder / "out", max_steps=3, say=look), asked)
 
 
-def test_workers_begin_with_the_adapter_they_are_given(shared: tuple[Path, Path], tmp_path: Path) -> None:
-    base, before = shared
+def test_whether_a_job_lives_is_asked_of_its_own_cluster_and_of_no_other_on_the_machine(shared: Shared) -> None:
+    import ray
+
+    assert set(shared.asked) == {ray.get_runtime_context().gcs_address}
+    assert os.environ.get("RAY_ADDRESS") is None
+
+
+def test_workers_begin_with_the_adapter_they_are_given(shared: Shared, tmp_path: Path) -> None:
+    base, before = shared.base, shared.out
     update = adapter.mean_update([before / "adapter"])
     out = run_toy(base, tmp_path / "out", max_steps=1, begin=update)
     alone = Trainer(prepare(tiny_model(), RECIPE), toy_examples(120), toy_examples(4), RECIPE, Run(tmp_path))
@@ -165,8 +191,8 @@ def test_workers_begin_with_the_adapter_they_are_given(shared: tuple[Path, Path]
     assert told != losses_by_step(before)[1]
 
 
-def test_two_workers_take_the_step_of_their_two_batches_together(shared: tuple[Path, Path], tmp_path: Path) -> None:
-    out = shared[1]
+def test_two_workers_take_the_step_of_their_two_batches_together(shared: Shared, tmp_path: Path) -> None:
+    out = shared.out
     alone = Trainer(prepare(tiny_model(), RECIPE), toy_examples(120), toy_examples(4), RECIPE, Run(tmp_path))
     batches = iter(alone._ready())
     weights = Weights(RECIPE.decision_weight, RECIPE.ranking_weight, RECIPE.report_weight_at(0))
@@ -185,8 +211,8 @@ def test_two_workers_take_the_step_of_their_two_batches_together(shared: tuple[P
         torch.testing.assert_close(found[name], parameter.detach(), atol=1e-5, rtol=1e-4)
 
 
-def test_a_run_leaves_its_adapter_its_figures_and_its_metrics_as_parquet(shared: tuple[Path, Path]) -> None:
-    out = shared[1]
+def test_a_run_leaves_its_adapter_its_figures_and_its_metrics_as_parquet(shared: Shared) -> None:
+    out = shared.out
     result = json.loads((out / "result.json").read_text())
     assert (result["workers"], result["place"]["step"], result["dataset"]) == (2, 3, "toy")
     assert (result["without"], result["share"], result["begin"]) == ([], 1.0, [])
@@ -198,10 +224,10 @@ def test_a_run_leaves_its_adapter_its_figures_and_its_metrics_as_parquet(shared:
     assert {"step", "decision", "learning_rate", "tokens_per_second"} <= set(table.column_names)
 
 
-def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(shared: tuple[Path, Path]) -> None:
+def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(shared: Shared) -> None:
     from train.ray_job import begun
 
-    base, out = shared
+    base, out = shared.base, shared.out
     assert begun(str(out))
     assert not begun(str(out / "nowhere"))
     started: list[int] = []
@@ -217,8 +243,8 @@ def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(share
     assert [line["step"] for line in lines(out) if "decision" in line][:4] == [1, 2, 3, 4]
 
 
-def test_a_run_that_would_go_on_with_other_data_is_told_so_in_plain_words(shared: tuple[Path, Path]) -> None:
-    base, out = shared
+def test_a_run_that_would_go_on_with_other_data_is_told_so_in_plain_words(shared: Shared) -> None:
+    base, out = shared.base, shared.out
     with pytest.raises(UserError, match=r"began with share 1.0 and cannot go on with 0.5"):
         run_toy(base, out, share=0.5)
 
