@@ -79,7 +79,7 @@ def slow() -> Iterator[Any]:
 @pytest.fixture
 def never() -> Iterator[Any]:
     """A judge that no machine has room for."""
-    deployment = serve.deployment(ray_actor_options={"resources": {"nowhere": 1}})(Slow)
+    deployment = serve.deployment(ray_actor_options={"resources": {"nowhere": 1}}, graceful_shutdown_timeout_s=0)(Slow)
     target = serve.RunTarget(deployment.bind(0.0), name="no-judge", route_prefix=None)
     yield serve.run_many([target], wait_for_applications_running=False)[0]
     serve.delete("no-judge")
