@@ -12,7 +12,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from ray.train.v2._internal.constants import ENV_VARS_TO_PROPAGATE
 
 from excam.fault import UserError
 from train import lora, model
+from train.board import Board, Say, listening
 from train.examples import Examples
 from train.finish import finish
 from train.loop import Run, Trainer
@@ -39,8 +40,6 @@ NAME = "ray"
 SNAPSHOT = "checkpoint_manager_snapshot.json"
 FILES = ("result.json", "dev-decisions.npz", "reports.json", "metrics.jsonl")
 PATIENCE_S = 1800  # how long workers wait for the first one while it measures on dev
-
-Say = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -57,20 +56,6 @@ class Job:
     gpus_per_worker: float = 0.0
     max_failures: int = 3
     reports: int = 0
-
-
-@ray.remote(num_cpus=0)
-class Board:
-    """Where the first worker writes what the terminal shows; it outlives workers."""
-
-    def __init__(self) -> None:
-        self._facts: list[Mapping[str, Any]] = []
-
-    def write(self, facts: Mapping[str, Any]) -> None:
-        self._facts.append(facts)
-
-    def since(self, seen: int) -> list[Mapping[str, Any]]:
-        return self._facts[seen:]
 
 
 class AgreedClock(Clock):
@@ -177,7 +162,7 @@ def fit(
     )
     interrupt = signal.getsignal(signal.SIGINT)
     try:
-        with _Listener(board, say), _address_given():
+        with listening(board, say), _address_given():
             result = trainer.fit()
     finally:
         if threading.current_thread() is threading.main_thread():
@@ -223,32 +208,6 @@ def require_room(workers: int, cpus: float, gpus: float) -> None:
                 f"{workers} workers need {needed:g} {name}s, this Ray cluster has {there.get(name, 0.0):g}",
                 "use fewer --workers, or add nodes to the cluster",
             )
-
-
-class _Listener:
-    """Passes on what the board holds while the block runs, and the rest at its end."""
-
-    def __init__(self, board: Any, say: Say) -> None:
-        self._board, self._say, self._seen = board, say, 0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._listen, daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _listen(self) -> None:
-        while not self._over.wait(0.5):
-            self._pass_on()
-        self._pass_on()
-
-    def _pass_on(self) -> None:
-        for facts in ray.get(self._board.since.remote(self._seen)):
-            self._seen += 1
-            self._say(facts)
 
 
 def _collect(kept: Path, out: Path) -> None:

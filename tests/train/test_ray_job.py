@@ -134,20 +134,19 @@ def test_a_killed_worker_goes_on_from_the_last_checkpoint_and_ends_as_if_it_had_
 
 
 def _kill_worker() -> int:
-    worker = _process("ray::RayTrainWorker")
+    (worker,) = _processes("ray::RayTrainWorker")
     worker.kill()
     return worker.pid
 
 
-def _process(title: str) -> psutil.Process:
-    """The one process of our Ray that is called so."""
+def _processes(title: str) -> list[psutil.Process]:
+    """Those of our Ray that are called so."""
     ours = {process.pid for process in psutil.Process().children(recursive=True)}
-    (found,) = [
+    return [
         process
         for process in psutil.process_iter(["cmdline"])
         if process.pid in ours and " ".join(process.info["cmdline"] or []).startswith(title)
     ]
-    return found
 
 
 class Shared(NamedTuple):
@@ -167,7 +166,8 @@ def shared(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Shared:
 
     def look(facts: Mapping[str, Any]) -> None:
         if facts.get("event") == "started":
-            asked.append(_process("ray::PlacementGroupCleaner").environ().get("RAY_ADDRESS", "whichever it finds"))
+            cleaners = _processes("ray::PlacementGroupCleaner")
+            asked.extend(cleaner.environ().get("RAY_ADDRESS", "whichever it finds") for cleaner in cleaners)
 
     return Shared(folder / "base", run_toy(folder / "base", folder / "out", max_steps=3, say=look), asked)
 

@@ -1,0 +1,49 @@
+"""What workers tell the terminal: they write it on a board that outlives them, and the driver reads it there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import ray
+
+Say = Callable[[Mapping[str, Any]], None]
+EVERY = 0.5  # seconds
+
+
+@ray.remote(num_cpus=0)
+class Board:
+    """Where the first worker writes what the terminal shows."""
+
+    def __init__(self) -> None:
+        self._facts: list[Mapping[str, Any]] = []
+
+    def write(self, facts: Mapping[str, Any]) -> None:
+        self._facts.append(facts)
+
+    def since(self, seen: int) -> list[Mapping[str, Any]]:
+        return self._facts[seen:]
+
+
+@contextmanager
+def listening(board: Any, say: Say) -> Iterator[None]:
+    """Pass on what the board holds while the block runs, and the rest at its end."""
+    over = threading.Event()
+
+    def listen() -> None:
+        seen, last = 0, False
+        while not last:
+            last = over.wait(EVERY)
+            for facts in ray.get(board.since.remote(seen)):
+                seen += 1
+                say(facts)
+
+    thread = threading.Thread(target=listen, daemon=True, name="excam-board")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
