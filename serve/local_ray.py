@@ -14,7 +14,7 @@ TOO_LATE = "timed out during startup"  # what Ray says after a fixed half minute
 PATIENT = {"RAY_health_check_failure_threshold": "40", "RAY_health_check_timeout_ms": "60000"}
 
 
-def start_here(*, include_dashboard: bool = False, **options: Any) -> None:
+def start_here(**options: Any) -> None:
     """Start Ray's processes on this machine; begin anew, without the ones of before, if they were too slow for Ray.
 
     Ray gives up a node that needs longer than half a minute, and leaves what it had started of it behind. Where that
@@ -28,7 +28,7 @@ def start_here(*, include_dashboard: bool = False, **options: Any) -> None:
     before = set(psutil.Process().children())
     for _ in range(TRIES):
         try:
-            ray.init("local", include_dashboard=include_dashboard, _node_ip_address="127.0.0.1", **options)
+            ray.init("local", include_dashboard=False, _node_ip_address="127.0.0.1", **options)
             return
         except Exception as error:
             if TOO_LATE not in str(error):

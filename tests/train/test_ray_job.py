@@ -34,10 +34,7 @@ WRONG = (
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
-    """Ray on this machine, or the one that other tests already started.
-
-    With a dashboard: where there is none, Ray Train looks for it for 12 s at the end of every run.
-    """
+    """Ray on this machine, or the one that other tests already started."""
     import ray
 
     from serve.local_ray import start_here
@@ -46,7 +43,7 @@ def cluster() -> Iterator[None]:
     if ours:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-        start_here(num_cpus=2, include_dashboard=True, **quiet)
+        start_here(num_cpus=2, **quiet)
     yield
     if ours:
         ray.shutdown()
