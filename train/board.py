@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import ray
+from ray.train import UserCallback
 
 Say = Callable[[Mapping[str, Any]], None]
 EVERY = 0.5  # seconds
@@ -25,6 +26,22 @@ class Board:
 
     def since(self, seen: int) -> list[Mapping[str, Any]]:
         return self._facts[seen:]
+
+
+class Failures(UserCallback):  # type: ignore[misc]
+    """Writes on the board why a worker ended, before all of them begin again."""
+
+    def __init__(self, board: Any) -> None:
+        self._board = board
+
+    def after_exception(self, run_context: Any, worker_exceptions: dict[int, Exception]) -> None:
+        for rank, error in sorted(worker_exceptions.items()):
+            self._board.write.remote({"event": "failed", "rank": rank, "why": why(error)})
+
+
+def why(error: Exception) -> str:
+    """The line in which Ray's account of a failure ends: the exception itself, or how the process died."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
 
 
 @contextmanager

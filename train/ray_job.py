@@ -7,13 +7,11 @@ lines of metrics, like the batches, are those of a run that was never disturbed.
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,13 +20,13 @@ import ray
 import ray.train
 import torch
 import torch.distributed as dist
-from ray.train import Checkpoint, CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
+from ray.train import Checkpoint, CheckpointConfig, FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
 from ray.train.torch import TorchConfig, TorchTrainer
-from ray.train.v2._internal.constants import ENV_VARS_TO_PROPAGATE
+from ray.train.v2._internal.callbacks.placement_group_callback import PlacementGroupCleanerCallback
 
 from excam.fault import UserError
 from train import lora, model
-from train.board import Board, Say, listening
+from train.board import Board, Failures, Say, listening, why
 from train.examples import Examples
 from train.finish import finish
 from train.loop import Run, Trainer
@@ -90,6 +88,19 @@ class WorkerTrainer(Trainer):
             self._board.write.remote(facts)
 
 
+class JobTrainer(TorchTrainer):  # type: ignore[misc]
+    """Ray Train without its actor that frees a job's resources when the job's controller has died.
+
+    That one asks Ray's dashboard whether the controller lives. Of a cluster that has none, another cluster's dashboard
+    may answer: it knows of no such job, and all workers are ended in the middle of it. What the actor would free
+    goes with the job anyway, and the job with the command that began it.
+    """
+
+    def _create_default_callbacks(self) -> list[Any]:
+        found = super()._create_default_callbacks()
+        return [callback for callback in found if not isinstance(callback, PlacementGroupCleanerCallback)]
+
+
 def report_folder(run: Run, step: int) -> None:
     """Keep the worker's folder in the job's storage."""
     ray.train.report({"step": step}, Checkpoint.from_directory(run.out) if run.rank == 0 else None)
@@ -146,7 +157,7 @@ def fit(
     board: Any = Board.remote()  # type: ignore[attr-defined]
     given = {"job": job, "board": board, "train": ray.put(train), "dev": ray.put(dev), "begin": ray.put(begin)}
     resources = {"CPU": job.cpus_per_worker} | ({"GPU": job.gpus_per_worker} if job.gpus_per_worker else {})
-    trainer = TorchTrainer(
+    trainer = JobTrainer(
         work,
         train_loop_config=given,
         torch_config=TorchConfig(timeout_s=PATIENCE_S),
@@ -158,37 +169,24 @@ def fit(
             storage_path=job.storage,
             failure_config=FailureConfig(max_failures=job.max_failures),
             checkpoint_config=CheckpointConfig(num_to_keep=2),
+            callbacks=[Failures(board)],
         ),
     )
     interrupt = signal.getsignal(signal.SIGINT)
     try:
-        with listening(board, say), _address_given():
+        with listening(board, say):
             result = trainer.fit()
+    except TrainingFailedError as error:
+        raise UserError(
+            f"the workers failed in the last of {job.max_failures + 1} attempts: {why(error)}",
+            f"mend that, then go on from the last checkpoint in {job.storage} with --resume",
+        ) from error
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
     with result.checkpoint.as_directory() as kept:
         _collect(Path(kept), job.run.out)
     return job.run.out
-
-
-@contextmanager
-def _address_given() -> Iterator[None]:
-    """Tell Ray Train's own actors which cluster they are in.
-
-    The one that frees a dead job's resources asks whether the job lives, and without an address it asks whichever
-    cluster was started last on this machine: one that does not know the job, or is gone.
-    """
-    name = "RAY_ADDRESS"
-    before = os.environ.get(name)
-    os.environ[name] = ray.get_runtime_context().gcs_address
-    ENV_VARS_TO_PROPAGATE.add(name)
-    try:
-        yield
-    finally:
-        del os.environ[name]
-        if before is not None:
-            os.environ[name] = before
 
 
 def begun(storage: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.printable import shortened
 from excam.fault import UserError
 
 if TYPE_CHECKING:
@@ -127,7 +128,8 @@ def say(facts: Mapping[str, Any]) -> None:
     """One line of progress on stderr: how far, how well, how fast; on dev the figures a judge is chosen by."""
     step = f"step {facts['step']}" if "step" in facts else ""
     if "event" in facts and "dev" not in facts:
-        line = f"{step}  worker {facts.get('rank', 0)} {facts['event']}"
+        why = f": {shortened(facts['why'], 300)}" if "why" in facts else ""
+        line = f"{step}  worker {facts.get('rank', 0)} {facts['event']}{why}"
     elif "dev" in facts:
         dev = facts["dev"]
         line = f"{step}  dev: scaled accuracy {dev['scaled_accuracy']:.3f}, AUC {dev['auc']:.3f}"
