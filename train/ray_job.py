@@ -20,6 +20,7 @@ import ray
 import ray.train
 import torch
 import torch.distributed as dist
+from ray.exceptions import RayActorError
 from ray.train import Checkpoint, CheckpointConfig, FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
 from ray.train.torch import TorchConfig, TorchTrainer
 from ray.train.v2._internal.callbacks.placement_group_callback import PlacementGroupCleanerCallback
@@ -176,9 +177,11 @@ def fit(
     try:
         with listening(board, say):
             result = trainer.fit()
-    except TrainingFailedError as error:
+    except (TrainingFailedError, RayActorError) as error:
+        leader = "the process that leads the workers died"
+        what = leader if isinstance(error, RayActorError) else f"{job.max_failures + 1} attempts failed, the last with"
         raise UserError(
-            f"the workers failed in the last of {job.max_failures + 1} attempts: {why(error)}",
+            f"{what}: {why(error)}",
             f"mend that, then go on from the last checkpoint in {job.storage} with --resume",
         ) from error
     finally:

@@ -247,7 +247,7 @@ def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(share
 
 
 def test_a_run_that_fails_for_good_says_why_in_plain_words(shared: Shared, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"last of 1 attempts: RuntimeError: .*the driver has other"):
+    with pytest.raises(UserError, match=r"1 attempts failed, the last with: RuntimeError: .*the driver has other"):
         run_job(str(shared.base), "other weights", toy_examples(4), tmp_path / "out", max_failures=0)
 
 
