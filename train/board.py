@@ -16,7 +16,7 @@ EVERY = 0.5  # seconds
 
 @ray.remote(num_cpus=0)
 class Board:
-    """Where the first worker writes what the terminal shows."""
+    """Where workers, and whoever sees one fail, write what the terminal shows."""
 
     def __init__(self) -> None:
         self._facts: list[Mapping[str, Any]] = []

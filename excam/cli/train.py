@@ -129,7 +129,7 @@ def say(facts: Mapping[str, Any]) -> None:
     step = f"step {facts['step']}" if "step" in facts else ""
     if "event" in facts and "dev" not in facts:
         why = f": {shortened(facts['why'], 300)}" if "why" in facts else ""
-        line = f"{step}  worker {facts.get('rank', 0)} {facts['event']}{why}"
+        line = f"{step}  worker {facts.get('rank', 0)} {facts['event']}{why}".lstrip()
     elif "dev" in facts:
         dev = facts["dev"]
         line = f"{step}  dev: scaled accuracy {dev['scaled_accuracy']:.3f}, AUC {dev['auc']:.3f}"
