@@ -1,9 +1,11 @@
 """How much room pairs of production length take in a store, after compaction: bytes a judged pair, by table.
 
     python -m bench.size --pairs 20000
+    python -m bench.size --pairs 56000 --words 1000 --batch 80     (a stream of long answers, in small commits)
 
 One pair in ten holds an error with an explanation of a sentence, and texts are random words, which compress less than
-prose does. Texts are kept once for each content hash: traffic that repeats itself takes less.
+prose does. Texts are kept once for each content hash: traffic that repeats itself takes less. What compaction takes in
+memory is told beside it.
 """
 
 from __future__ import annotations
@@ -11,10 +13,14 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+import time
 from datetime import timedelta
+from typing import Any
 
+from bench.footprint import Footprint
 from bench.pairs import bench_pairs, pair_table
 from excam.judge_card import JudgeCard
+from excam.memory import give_back
 from excam.outcome import outcome_table
 from excam.pair import content_hash
 from excam.store import Store
@@ -33,36 +39,51 @@ ERROR = {
 }
 
 
-def bytes_a_pair(count: int, words: int, batch: int = 5_000) -> dict[str, float]:
+def measure(count: int, words: int, batch: int) -> tuple[dict[str, float], str]:
     """Commit made-up pairs as a nightly run does, compact, and divide what is left by their number."""
-    records = pair_table(bench_pairs(count, words), "bench").to_pylist()
-    for number, record in enumerate(records):
-        record |= {"kind": "verdict", "source": "bench", "part": 0, "row": number, "country": "ID", "language": "en"}
-        record |= {"status": "error" if number % 10 == 0 else "correct", "score": 0.9, "p_error": number % 997 / 997}
-        record |= {"errors": [ERROR] if number % 10 == 0 else [], "report": '{"errors": []}', "sample_share": 1.0}
-        record["content_hash"] = content_hash(record["instruction"], record["output"])
     with tempfile.TemporaryDirectory() as folder, Store.open(f"ducklake:sqlite:{folder}/catalog.sqlite") as store:
         with store.lease() as lease:
             judge = store.register_judge(CARD)
             run = store.start_run(lease, "bench", judge, {})
             for first in range(0, count, batch):
-                store.commit(lease, run, judge, [outcome_table(records[first : first + batch])], [])
-            store.compact(lease, timedelta(0), timedelta(0))
+                rows = _outcomes(first, min(batch, count - first), words)
+                store.commit(lease, run, judge, [outcome_table(rows)], [])
+            give_back()
+            with Footprint() as footprint:
+                time.sleep(1)
+                begun, before = time.monotonic(), footprint.most("driver")
+                size, _ = store.compact(lease, timedelta(0), timedelta(0))
+                seconds = time.monotonic() - begun
         tables = store.query(
             lambda connection: connection.execute(
                 "SELECT table_name, file_size_bytes FROM ducklake_table_info('lake') WHERE file_size_bytes > 0"
             ).fetchall()
         )
-    return {str(name): size / count for name, size in tables}
+    told = f"{size.files:,} files of {size.bytes / 1e6:.0f} MB in {seconds:.1f} s"
+    memory = f"{before:.0f} MB of memory before, {footprint.most('driver'):.0f} at most"
+    return {str(name): size / count for name, size in tables}, f"{told}, {memory}"
+
+
+def _outcomes(first: int, count: int, words: int) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = pair_table(bench_pairs(count, words, seed=first), f"bench-{first}").to_pylist()
+    for number, record in enumerate(records, first):
+        record |= {"kind": "verdict", "source": "bench", "part": 0, "row": number, "country": "ID", "language": "en"}
+        record |= {"status": "error" if number % 10 == 0 else "correct", "score": 0.9, "p_error": number % 997 / 997}
+        record |= {"errors": [ERROR] if number % 10 == 0 else [], "report": '{"errors": []}', "sample_share": 1.0}
+        record["logged_at"] += timedelta(minutes=first)
+        record["content_hash"] = content_hash(record["instruction"], record["output"])
+    return records
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--words", type=int, default=90)
+    parser.add_argument("--batch", type=int, default=5_000, help="pairs a commit")
     arguments = parser.parse_args()
-    found = bytes_a_pair(arguments.pairs, arguments.words)
+    found, compaction = measure(arguments.pairs, arguments.words, arguments.batch)
     print(json.dumps({name: round(size, 1) for name, size in found.items()}))
+    print(f"compaction: {compaction}")
     print(f"bytes a pair {sum(found.values()):.0f}")
 
 

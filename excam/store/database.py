@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import duckdb
 
@@ -18,6 +20,18 @@ from excam.store.url import StoreUrl
 
 RENEW_COMMITS = 10  # each leaves some 170 KB behind
 RENEW_SECONDS = 1800.0  # of somebody else's commits, which nobody counts here
+
+
+@contextmanager
+def rewriting(url: StoreUrl) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database of its own for writing files anew: what that takes in memory goes with it.
+
+    With one thread, because several keep to the rows of a row group and not to its bytes (decision 159).
+    """
+    with closing(connect(url, read_only=False)) as connection:
+        connection.execute("SET threads = 1")
+        yield connection
+    give_back()
 
 
 class Database:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -17,13 +16,12 @@ from pyarrow import fs
 
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
-from excam.memory import give_back
 from excam.store import dead_letters, ledger, offsets, runs, seen
 from excam.store.backup import Manifest, load_backup, write_backup
 from excam.store.commit import Committed, commit
 from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, Size, compact, store_size
 from excam.store.connection import attempt, connect, unreachable
-from excam.store.database import Database
+from excam.store.database import Database, rewriting
 from excam.store.forget import Forgotten, Selection, find_forgettable, forget
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
@@ -147,28 +145,17 @@ class Store:
             return dead_letters.resolve_dead_letters(connection, lease, dead_ids, resolved_by)
 
     def compact(
-        self,
-        lease: Lease,
-        keep_versions: timedelta = KEEP_VERSIONS,
-        keep_files: timedelta = KEEP_FILES,
-        threads: int | None = None,
+        self, lease: Lease, keep_versions: timedelta = KEEP_VERSIONS, keep_files: timedelta = KEEP_FILES
     ) -> tuple[Size, Size]:
-        """Merge small files, forget old versions and clean up; the size before and after.
-
-        On a database of its own, with as many threads as there are cores or as said: what merging took goes with it.
-        """
-        with closing(connect(self.url, read_only=False)) as connection:
-            if threads is not None:
-                connection.execute(f"SET threads = {threads}")
-            sizes = compact(connection, lease, keep_versions, keep_files)
-        give_back()
-        return sizes
+        """Merge small files, forget old versions and clean up; the size before and after."""
+        with rewriting(self.url) as connection:
+            return compact(connection, lease, keep_versions, keep_files)
 
     def tidy(self, lease: Lease, most_files: int = 2000) -> bool:
         """Compact once the store has more files than this: for writers that commit for days without a pause."""
         if self.size().files <= most_files:
             return False
-        self.compact(lease, threads=1)  # each has buffers of its own, in a process that has other things to do
+        self.compact(lease)
         return True
 
     def clear_staging(self, run_id: str = "") -> None:
@@ -185,6 +172,7 @@ class Store:
         self.clear_staging()
         with self._connection.cursor() as connection:
             found = forget(connection, lease, selection, keep_scores=keep_scores)
+        with rewriting(self.url) as connection:
             scrub(self.url, connection, lease)
         return found
 

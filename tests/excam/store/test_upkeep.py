@@ -8,11 +8,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from excam.fault import UserError
 from excam.outcome import outcome_table
 from excam.store import Committed, Store
+from excam.store.schema import MIGRATIONS
 from tests.excam.store.outcomes import JUDGE, count, dead_letter, error, put, unit, verdict
 
 TABLES = ("texts", "pairs", "verdicts", "errors", "dead_letters", "ledger", "runs", "judges", "leases")
@@ -32,6 +34,19 @@ def test_compaction_merges_files_and_loses_nothing(store: Store) -> None:
     assert len(on_disk) == store.size().files, "replaced files are gone"
     assert put(store, *batch, units=[unit(0)]) == Committed(known=4)
     assert store.done_parts("file:///logs/a.parquet", "v1", JUDGE) == {0, 1, 2, 3}
+
+
+def test_merging_holds_some_megabytes_of_text_at_a_time_in_old_stores_too(tmp_path: Path) -> None:
+    url = f"ducklake:sqlite:{tmp_path}/catalog.sqlite"
+    with Store.open(url, migrations=MIGRATIONS[:7]) as old:
+        for start in (0, 2048, 4096):
+            put(old, *(verdict(n, output=f"{n} " + "left hand " * 800) for n in range(start, start + 2048)))
+    with Store.open(url) as store, store.lease() as lease:
+        store.compact(lease, timedelta(0), timedelta(0))
+        (merged,) = (Path(store.data_path) / "lake/main/texts").rglob("*.parquet")
+    file = pq.ParquetFile(merged).metadata
+    assert file.num_rows == 3 * 2048
+    assert file.num_row_groups > 1, "49 MB of text are not one row group"
 
 
 def test_a_long_running_writer_tidies_up_only_when_there_are_many_files(sqlite_store: Store) -> None:
