@@ -14,6 +14,8 @@ from excam.store.lease import Lease, LeaseLostError
 # Readers go on with the files of the version they began with, so files stay for a while after they were replaced.
 KEEP_VERSIONS = timedelta(days=1)
 KEEP_FILES = timedelta(hours=1)
+# What a stream merges between two batches: verdicts are sorted anew, all that lie in one file, in its own memory.
+SMALL_FILE = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -41,20 +43,23 @@ def compact(
     lease: Lease,
     keep_versions: timedelta = KEEP_VERSIONS,
     keep_files: timedelta = KEEP_FILES,
+    below: int | None = None,
 ) -> tuple[Size, Size]:
     """Merge small files, forget old versions and remove the files nothing refers to; the size before and after.
 
     Rows kept in the catalogue are written out, files with many deleted rows are rewritten, and what a killed writer
-    left behind is removed once it is older than ``keep_files``. It runs under the lease, in steps that are each a
+    left behind is removed once it is older than ``keep_files``. Files of ``below`` bytes and more stay as they are;
+    without it they are merged into files of DuckLake's size. It runs under the lease, in steps that are each a
     commit of their own: stopping it half way leaves a whole store.
     """
     before = store_size(connection)
     versions, files = _ago(keep_versions), _ago(keep_files)
+    which = "" if below is None else f", max_file_size => {below}"
     for step in (
         "CALL ducklake_flush_inlined_data('lake')",
         f"CALL ducklake_expire_snapshots('lake', older_than => {versions})",
         "CALL ducklake_rewrite_data_files('lake', delete_threshold => 0.1)",
-        "CALL ducklake_merge_adjacent_files('lake')",
+        f"CALL ducklake_merge_adjacent_files('lake'{which})",
         f"CALL ducklake_expire_snapshots('lake', older_than => {versions})",
         f"CALL ducklake_cleanup_old_files('lake', older_than => {files})",
         f"CALL ducklake_delete_orphaned_files('lake', older_than => {files})",

@@ -19,7 +19,7 @@ from excam.judge_card import JudgeCard
 from excam.store import dead_letters, ledger, offsets, runs, seen
 from excam.store.backup import Manifest, load_backup, write_backup
 from excam.store.commit import Committed, commit
-from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, Size, compact, store_size
+from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, SMALL_FILE, Size, compact, store_size
 from excam.store.connection import attempt, connect, unreachable
 from excam.store.database import Database, rewriting
 from excam.store.forget import Forgotten, Selection, find_forgettable, forget
@@ -46,6 +46,7 @@ class Store:
         self._connection = connection
         self._database = Database(url, connection, read_only=read_only)
         self.after_commit: Callable[[], None] | None = None
+        self._left_files = 0
         self.data_path = self._data_path()
 
     @classmethod
@@ -145,17 +146,25 @@ class Store:
             return dead_letters.resolve_dead_letters(connection, lease, dead_ids, resolved_by)
 
     def compact(
-        self, lease: Lease, keep_versions: timedelta = KEEP_VERSIONS, keep_files: timedelta = KEEP_FILES
+        self,
+        lease: Lease,
+        keep_versions: timedelta = KEEP_VERSIONS,
+        keep_files: timedelta = KEEP_FILES,
+        below: int | None = None,
     ) -> tuple[Size, Size]:
-        """Merge small files, forget old versions and clean up; the size before and after."""
+        """Merge files, those below some bytes or all, forget old versions and clean up; the size before and after."""
         with rewriting(self.url) as connection:
-            return compact(connection, lease, keep_versions, keep_files)
+            return compact(connection, lease, keep_versions, keep_files, below)
 
     def tidy(self, lease: Lease, most_files: int = 2000) -> bool:
-        """Compact once the store has more files than this: for writers that commit for days without a pause."""
-        if self.size().files <= most_files:
+        """Merge small files once there are so many more than it left: for writers that commit for days without a pause.
+
+        What that takes hangs on what came since, not on the store; ``excam store compact`` merges the rest.
+        """
+        if self.size().files <= self._left_files + most_files:
             return False
-        self.compact(lease)
+        _, after = self.compact(lease, below=SMALL_FILE)
+        self._left_files = after.files
         return True
 
     def clear_staging(self, run_id: str = "") -> None:

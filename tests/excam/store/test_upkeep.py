@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from datetime import timedelta
@@ -56,7 +57,29 @@ def test_a_long_running_writer_tidies_up_only_when_there_are_many_files(sqlite_s
         files = sqlite_store.size().files
         assert not sqlite_store.tidy(lease, most_files=files)
         assert sqlite_store.tidy(lease, most_files=files - 1)
-        assert sqlite_store.size().files < files
+        left = sqlite_store.size().files
+        assert left < files
+        assert not sqlite_store.tidy(lease, most_files=1), "what it left does not count again"
+        put(sqlite_store, verdict(4), lease=lease)
+        assert sqlite_store.size().files > left + 1
+        assert sqlite_store.tidy(lease, most_files=1)
+
+
+def test_files_that_are_large_enough_are_left_alone_by_a_writer_in_a_hurry(sqlite_store: Store) -> None:
+    def files() -> set[Path]:
+        return set((Path(sqlite_store.data_path) / "lake/main/texts").rglob("*.parquet"))
+
+    with sqlite_store.lease() as lease:
+        put(sqlite_store, *(verdict(number, output=random.randbytes(500).hex()) for number in range(200)), lease=lease)
+        (large,) = files()
+        for number in range(200, 203):
+            put(sqlite_store, verdict(number), lease=lease)
+        sqlite_store.compact(lease, timedelta(0), timedelta(0), below=large.stat().st_size)
+        assert large in files()
+        assert len(files()) == 2
+        sqlite_store.compact(lease, timedelta(0), timedelta(0))
+        assert large not in files()
+        assert len(files()) == 1
 
 
 def test_what_a_killed_writer_left_behind_is_removed_and_staged_files_are_not(sqlite_store: Store) -> None:
