@@ -14,8 +14,12 @@ from excam.store.lease import Lease, LeaseLostError
 # Readers go on with the files of the version they began with, so files stay for a while after they were replaced.
 KEEP_VERSIONS = timedelta(days=1)
 KEEP_FILES = timedelta(hours=1)
-# What a stream merges between two batches: verdicts are sorted anew, all that lie in one file, in its own memory.
+# What a stream merges between two batches, so that its work hangs on what came since and not on the store.
 SMALL_FILE = 8_000_000
+# Verdicts are sorted within a file, and a sort holds all rows of it: their files are small (migration 9) and made one
+# by one. A file that is nearly as large as they become stays as it is.
+SORTED = "verdicts"
+SORTED_FILE = 12_000_000
 
 
 @dataclass(frozen=True)
@@ -52,26 +56,37 @@ def compact(
     without it they are merged into files of DuckLake's size. It runs under the lease, in steps that are each a
     commit of their own: stopping it half way leaves a whole store.
     """
-    before = store_size(connection)
-    versions, files = _ago(keep_versions), _ago(keep_files)
-    which = "" if below is None else f", max_file_size => {below}"
-    for step in (
-        "CALL ducklake_flush_inlined_data('lake')",
-        f"CALL ducklake_expire_snapshots('lake', older_than => {versions})",
-        "CALL ducklake_rewrite_data_files('lake', delete_threshold => 0.1)",
-        f"CALL ducklake_merge_adjacent_files('lake'{which})",
-        f"CALL ducklake_expire_snapshots('lake', older_than => {versions})",
-        f"CALL ducklake_cleanup_old_files('lake', older_than => {files})",
-        f"CALL ducklake_delete_orphaned_files('lake', older_than => {files})",
-    ):
+
+    def call(step: str) -> int:
+        """Run one step; how many rows it tells of what it did."""
         if lease.lost:
             raise LeaseLostError
-        attempt(partial(_run, connection, step))
+        return attempt(partial(_run, connection, f"CALL ducklake_{step}"))
+
+    before = store_size(connection)
+    versions, files = f"older_than => {_ago(keep_versions)}", f"older_than => {_ago(keep_files)}"
+    call("flush_inlined_data('lake')")
+    call(f"expire_snapshots('lake', {versions})")
+    call("rewrite_data_files('lake', delete_threshold => 0.1)")
+    while call(f"merge_adjacent_files('lake', '{SORTED}', max_file_size => {SORTED_FILE}, max_compacted_files => 1)"):
+        pass
+    which = "" if below is None else f", max_file_size => {below}"
+    for table in _tables(connection):
+        if table != SORTED:
+            call(f"merge_adjacent_files('lake', '{table}'{which})")
+    call(f"expire_snapshots('lake', {versions})")
+    call(f"cleanup_old_files('lake', {files})")
+    call(f"delete_orphaned_files('lake', {files})")
     return before, store_size(connection)
 
 
-def _run(connection: duckdb.DuckDBPyConnection, step: str) -> None:
-    connection.execute(step).to_arrow_table()
+def _tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    found = connection.execute("SELECT table_name FROM ducklake_table_info('lake') ORDER BY table_name").fetchall()
+    return [str(name) for (name,) in found]
+
+
+def _run(connection: duckdb.DuckDBPyConnection, step: str) -> int:
+    return int(connection.execute(step).to_arrow_table().num_rows)
 
 
 def _ago(span: timedelta) -> str:

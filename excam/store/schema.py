@@ -8,7 +8,7 @@ catalogue anew after each. A store written by a newer ExCAM is refused rather th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import duckdb
 
@@ -71,26 +71,24 @@ _IN_CATALOGUE = {"leases": 10, "ledger": 1000, "runs": 10, "store_meta": 10}
 
 @dataclass(frozen=True)
 class Migration:
-    """One step from the version before to ``version``: statements, and how many rows a table keeps in the catalogue.
+    """One step from the version before to ``version``: statements, and settings of single tables.
 
     They are apart because a table's own setting can only follow in a transaction after the one that made the table.
     """
 
     version: int
     statements: Sequence[str] = ()
-    in_catalogue: Mapping[str, int] = field(default_factory=dict)
+    settings: Sequence[str] = ()
 
-    @property
-    def settings(self) -> list[str]:
-        return [
-            f"CALL lake.set_option('data_inlining_row_limit', {rows}, table_name => '{table}')"
-            for table, rows in self.in_catalogue.items()
-        ]
+
+def _in_catalogue(rows: Mapping[str, int]) -> list[str]:
+    """Have tables keep so many rows of an insert in the catalogue."""
+    return [f"CALL lake.set_option('data_inlining_row_limit', {n}, table_name => '{t}')" for t, n in rows.items()]
 
 
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, ["CALL lake.set_option('data_inlining_row_limit', 0)", *_TABLES]),
-    Migration(2, in_catalogue=_IN_CATALOGUE),
+    Migration(2, settings=_in_catalogue(_IN_CATALOGUE)),
     Migration(
         3,
         [
@@ -100,7 +98,7 @@ MIGRATIONS: tuple[Migration, ...] = (
                 first_at TIMESTAMPTZ, last_at TIMESTAMPTZ)"""
         ],
     ),
-    Migration(4, in_catalogue={"stream_ranges": 1000}),
+    Migration(4, settings=_in_catalogue({"stream_ranges": 1000})),
     # What people say of reports, and when an alert fired or cleared: rows are only ever added, so neither needs the
     # writer's lease.
     Migration(
@@ -129,6 +127,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     # Whoever writes a file holds a row group of it in memory: 122,880 rows with their texts, if only rows are counted.
     Migration(8, ["CALL lake.set_option('parquet_row_group_size_bytes', '16MB')"]),
+    # Whoever sorts verdicts holds all that go into one file.
+    Migration(9, settings=["CALL lake.set_option('target_file_size', '16MB', table_name => 'verdicts')"]),
 )
 SCHEMA_VERSION = MIGRATIONS[-1].version
 

@@ -6,6 +6,7 @@ import itertools
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,9 @@ def test_a_new_store_is_the_one_that_all_migrations_make(new_url: NewUrl) -> Non
 def test_a_store_whose_maker_died_half_way_is_finished_at_its_version(sqlite_url: str, new_sqlite: NewUrl) -> None:
     half = new_sqlite()
     with closing(connect(StoreUrl.parse(half), read_only=False)) as connection:
+        dying = Migration(SCHEMA_VERSION, MIGRATIONS[-1].statements, _Interrupted())
         with pytest.raises(KeyboardInterrupt):
-            make_tables(connection, (*MIGRATIONS[:-1], _Interrupted(SCHEMA_VERSION, MIGRATIONS[-1].statements)))
+            make_tables(connection, (*MIGRATIONS[:-1], dying))
         assert stored_version(connection) == 0
     with pytest.raises(UserError, match="version 0"):
         Store.open(half, read_only=True)
@@ -129,11 +131,10 @@ def test_a_lock_right_after_the_tables_are_made_is_waited_for(
     assert next(asked) > 2
 
 
-class _Interrupted(Migration):
-    """A migration whose process dies after its tables are made and before they are set up."""
+class _Interrupted(list[str]):
+    """Settings of a migration whose process dies after its tables are made and before they are set up."""
 
-    @property
-    def settings(self) -> list[str]:
+    def __iter__(self) -> Iterator[str]:
         raise KeyboardInterrupt
 
 

@@ -82,6 +82,26 @@ def test_files_that_are_large_enough_are_left_alone_by_a_writer_in_a_hurry(sqlit
         assert len(files()) == 1
 
 
+def test_verdicts_are_sorted_a_file_of_some_megabytes_at_a_time(sqlite_store: Store) -> None:
+    def files() -> dict[Path, int]:
+        found = (Path(sqlite_store.data_path) / "lake/main/verdicts").rglob("*.parquet")
+        return {file: file.stat().st_size for file in found}
+
+    with sqlite_store.lease() as lease:
+        for start in range(0, 80, 10):
+            reports = [verdict(n, report=random.randbytes(150_000).hex()) for n in range(start, start + 10)]
+            put(sqlite_store, *reports, lease=lease)
+        small = files()
+        sqlite_store.compact(lease, timedelta(0), timedelta(0))
+        merged = files()
+        sqlite_store.compact(lease, timedelta(0), timedelta(0))
+    assert sum(merged.values()) > 20_000_000, "one file of DuckLake's size would hold them all"
+    assert 1 < len(merged) < len(small)
+    assert max(merged.values()) < 20_000_000
+    assert set(files()) & set(merged), "what is large enough is not written again"
+    assert count(sqlite_store, "verdicts") == 80
+
+
 def test_what_a_killed_writer_left_behind_is_removed_and_staged_files_are_not(sqlite_store: Store) -> None:
     put(sqlite_store, verdict(0))
     orphan = Path(sqlite_store.data_path) / "lake/main/pairs/ducklake-orphan.parquet"
