@@ -23,7 +23,6 @@ import numpy as np
 
 from bench.footprint import Footprint
 from bench.growth import BAR
-from bench.pairs import bench_pairs
 from bench.standin import take_the_judges_place
 from bench.stream import Steady, steady
 from serve.settings import JudgeSettings
@@ -37,11 +36,10 @@ AHEAD = 1000  # batches
 def run(minutes: float, rate: float, latency: float) -> tuple[Steady, Footprint]:
     """Stream that long at this rate."""
     settings = JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=1.0)
-    pairs = bench_pairs(int(60 * minutes * rate), seed=13)
     with tempfile.TemporaryDirectory() as folder, running_kafka() as kafka:
         take_the_judges_place(settings, 5000.0)
         with Footprint() as used:
-            return steady(folder, settings, kafka, latency, rate, pairs), used
+            return steady(folder, settings, kafka, latency, rate, minutes, seed=13), used
 
 
 def fifths(held: list[float]) -> tuple[list[float], list[float]]:

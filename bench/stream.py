@@ -19,6 +19,7 @@ import signal
 import tempfile
 import threading
 import time
+from array import array
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -42,19 +43,21 @@ SAMPLE_SECONDS = 5.0
 
 
 class Record(StreamWatcher):
-    """Keeps what every batch came to, and when; stops the stream once so many pairs are settled."""
+    """Keeps, in little memory, what every batch came to; stops the stream once so many pairs are settled."""
 
     def __init__(self, pairs: int) -> None:
         self.pairs = pairs
         self.settled_pairs = 0
         self.begun: float | None = None
-        self.batches: list[tuple[float, BatchDone]] = []
+        self.batches: list[tuple[float, int]] = []
+        self.ages = array("f")
 
     def queued(self, pairs: int) -> None:
         self.begun = self.begun or time.monotonic()
 
     def settled(self, done: BatchDone) -> None:
-        self.batches.append((time.monotonic(), done))
+        self.batches.append((time.monotonic(), done.tally.judged))
+        self.ages.extend(done.latencies)
         self.settled_pairs += done.tally.rows
         if self.settled_pairs >= self.pairs:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -62,7 +65,11 @@ class Record(StreamWatcher):
     def rate(self) -> float:
         """Pairs a second from the first batch with the judge to the last commit."""
         assert self.begun is not None
-        return sum(done.tally.judged for _, done in self.batches) / (self.batches[-1][0] - self.begun)
+        return sum(judged for _, judged in self.batches) / (self.batches[-1][0] - self.begun)
+
+
+def _write(log: str, pairs: int, seed: int) -> None:
+    pq.write_table(pair_table(bench_pairs(pairs, seed=seed), "steady"), log)
 
 
 def _send(log: str, topic: str, bootstrap: str, rate: float, sent: Any) -> None:
@@ -75,13 +82,15 @@ def _send(log: str, topic: str, bootstrap: str, rate: float, sent: Any) -> None:
 class Steady(Record):
     """Begins to produce when the stream is up, so that its start is not counted as lag, and samples the lag.
 
-    Messages come from a process of their own, as they do in life: what it takes is not the stream's.
+    The log and its messages come from processes of their own, as they do in life: what they take is not the stream's.
     """
 
-    def __init__(self, log: str, topic: str, bootstrap: str, rate: float, pairs: int) -> None:
+    def __init__(self, log: str, topic: str, bootstrap: str, rate: float, pairs: int, seed: int) -> None:
         super().__init__(pairs)
         self.lags: list[tuple[float, int]] = []
         spawn = multiprocessing.get_context("spawn")
+        with spawn.Pool(1) as writer:
+            writer.apply(_write, (log, pairs, seed))
         self._sent = spawn.Value("q", 0)
         self._producer = spawn.Process(target=_send, args=(log, topic, bootstrap, rate, self._sent), daemon=True)
 
@@ -125,14 +134,10 @@ def stream_rate(folder: str, settings: Any, kafka: Kafka, pairs: list[tuple[str,
     return record.rate()
 
 
-def steady(
-    folder: str, settings: Any, kafka: Kafka, latency: float, rate: float, pairs: list[tuple[str, str]]
-) -> Steady:
-    """Produce at this rate and judge meanwhile."""
+def steady(folder: str, settings: Any, kafka: Kafka, latency: float, rate: float, minutes: float, seed: int) -> Steady:
+    """Produce at this rate for so long and judge meanwhile."""
     topic = kafka.topic(2)
-    log = f"{folder}/steady.parquet"
-    pq.write_table(pair_table(pairs, "steady"), log)
-    record = Steady(log, topic, kafka.bootstrap, rate, len(pairs))
+    record = Steady(f"{folder}/steady.parquet", topic, kafka.bootstrap, rate, int(60 * minutes * rate), seed)
     store = f"ducklake:sqlite:{folder}/steady/c.sqlite"
     stream_topic(options_of(kafka, topic, latency), store, settings, record)
     return record
@@ -142,13 +147,12 @@ def steady_figures(record: Steady) -> dict[str, Any]:
     """Lag by thirds of the time that was produced in, and how long verdicts took."""
     lags = [lag for _, lag in record.lags]
     third = max(1, len(lags) // 3)
-    ages = [age for _, done in record.batches for age in done.latencies]
     return {
         "lags": [(round(when, 1), lag) for when, lag in record.lags],
         "lag_middle": float(np.mean(lags[third : 2 * third] or [0])),
         "lag_end": float(np.mean(lags[2 * third :] or [0])),
-        "p50": float(np.percentile(ages, 50)),
-        "p95": float(np.percentile(ages, 95)),
+        "p50": float(np.percentile(record.ages, 50)),
+        "p95": float(np.percentile(record.ages, 95)),
         "batches": len(record.batches),
     }
 
@@ -170,8 +174,7 @@ def main() -> None:
         stream = stream_rate(f"{folder}/topic", settings, kafka, others)
         print(f"stream   {stream:8.2f} pairs/s", flush=True)
         rate = 0.8 * stream
-        flow = bench_pairs(int(rate * 60 * arguments.minutes), seed=11)
-        record = steady(folder, settings, kafka, arguments.max_latency, rate, flow)
+        record = steady(folder, settings, kafka, arguments.max_latency, rate, arguments.minutes, seed=11)
     figures = steady_figures(record) | {"batch": batch, "stream": stream, "ratio": stream / batch, "rate": rate}
     print(f"steady   {rate:8.2f} messages/s for {arguments.minutes:g} min, {figures['batches']} batches")
     print("lag      " + ", ".join(f"{when:.0f} s: {lag}" for when, lag in figures["lags"][2::3]))
