@@ -2,6 +2,7 @@
 
     python -m bench.size --pairs 20000
     python -m bench.size --pairs 56000 --words 1000 --batch 80     (a stream of long answers, in small commits)
+    python -m bench.size --pairs 2400000 --words 20 --batch 8000   (a month of short ones, in large commits)
 
 One pair in ten holds an error with an explanation of a sentence, and texts are random words, which compress less than
 prose does. Texts are kept once for each content hash: traffic that repeats itself takes less. What compaction takes in
@@ -14,7 +15,7 @@ import argparse
 import json
 import tempfile
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bench.footprint import Footprint
@@ -25,6 +26,7 @@ from excam.outcome import outcome_table
 from excam.pair import content_hash
 from excam.store import Store
 
+START = datetime(2026, 9, 1, tzinfo=UTC)
 CARD = JudgeCard(base="bench", base_sha256="0" * 64, prompt_sha256="1" * 64, decoding={})
 ERROR = {
     "severity": "major",
@@ -70,7 +72,7 @@ def _outcomes(first: int, count: int, words: int) -> list[dict[str, Any]]:
         record |= {"kind": "verdict", "source": "bench", "part": 0, "row": number, "country": "ID", "language": "en"}
         record |= {"status": "error" if number % 10 == 0 else "correct", "score": 0.9, "p_error": number % 997 / 997}
         record |= {"errors": [ERROR] if number % 10 == 0 else [], "report": '{"errors": []}', "sample_share": 1.0}
-        record["logged_at"] += timedelta(minutes=first)
+        record["logged_at"] = START + timedelta(seconds=number)
         record["content_hash"] = content_hash(record["instruction"], record["output"])
     return records
 

@@ -8,8 +8,6 @@ catalogue in WAL mode, where readers and the writer hardly ever meet (docs/decis
 from __future__ import annotations
 
 import random
-import secrets
-import tempfile
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -19,6 +17,7 @@ import duckdb
 from excam.fault import UserError
 from excam.store.bucket import has_keys, s3_secret
 from excam.store.extensions import open_duckdb
+from excam.store.spill import spill_folder
 from excam.store.url import StoreUrl, quote
 
 Result = TypeVar("Result")
@@ -102,8 +101,7 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            # Made only when memory runs short; of its own for every process, because DuckDB's file names are not.
-            "temp_directory": f"{tempfile.gettempdir()}/excam-{secrets.token_hex(8)}",
+            "temp_directory": spill_folder(),
             "preserve_insertion_order": False,
             **({} if read_only else _LEAN),
         },
