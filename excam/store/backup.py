@@ -8,9 +8,12 @@ from before that moment are not kept.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import secrets
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import duckdb
@@ -22,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from excam.fault import UserError
 from excam.store.connection import attempt
 from excam.store.schema import stored_version
+from excam.store.url import quote
 
 MANIFEST = "manifest.json"
 ROWS_PER_BATCH = 20_000
@@ -131,15 +135,23 @@ def load_backup(connection: duckdb.DuckDBPyConnection, folder: str, manifest: Ma
     for name, part in manifest.tables.items():
         if not part.rows:
             continue
-        with filesystem.open_input_file(f"{path}/{name}.parquet") as file:
-            stored = pq.ParquetFile(file)
-            reader = pa.RecordBatchReader.from_batches(stored.schema_arrow, stored.iter_batches(ROWS_PER_BATCH))
-            connection.register("restored", reader)
-            connection.execute(f"INSERT INTO lake.{name} BY NAME SELECT * FROM restored")
-            connection.unregister("restored")
+        with _at_hand(filesystem, f"{path}/{name}.parquet") as file:
+            connection.execute(f"INSERT INTO lake.{name} BY NAME FROM read_parquet({quote(glob.escape(file))})")
     counted = {name: _count(connection, name) for name in manifest.tables}
     if counted != manifest.rows:
         raise RuntimeError(f"the restored tables hold {counted} rows, the backup {manifest.rows}")
+
+
+@contextmanager
+def _at_hand(filesystem: fs.FileSystem, path: str) -> Iterator[str]:
+    """A file of a backup on this machine, where DuckDB reads it: rows that Arrow hands over escape its memory limit."""
+    if isinstance(filesystem, fs.LocalFileSystem):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="excam-") as folder:
+        copy = f"{folder}/table.parquet"
+        fs.copy_files(path, copy, source_filesystem=filesystem, destination_filesystem=fs.LocalFileSystem())
+        yield copy
 
 
 def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -187,7 +187,7 @@ class Store:
 
     def load_backup(self, lease: Lease, folder: str, manifest: Manifest) -> None:
         """Fill this store, which must be empty, in one transaction; see :func:`excam.store.restore.restore`."""
-        with self._connection.cursor() as connection:
+        with rewriting(self.url) as connection:
             runs.under_lease(connection, lease, lambda: load_backup(connection, folder, manifest))
 
     # Reading.

@@ -42,7 +42,7 @@ def test_a_restored_store_goes_on_where_the_backup_was_taken(
 ) -> None:
     with Store.open(request.getfixturevalue(f"{taken_from}_url")) as store:
         fill(store)
-        folder, manifest = store.backup(str(tmp_path / "backups"))
+        folder, manifest = store.backup(str(tmp_path / "it's [all] we *have*?"))
         trend = store.query(trends, judge=JUDGE)
         put(store, verdict(50))
         texts = rows_of(
