@@ -16,8 +16,8 @@ KEEP_VERSIONS = timedelta(days=1)
 KEEP_FILES = timedelta(hours=1)
 # What a stream merges between two batches, so that its work hangs on what came since and not on the store.
 SMALL_FILE = 8_000_000
-# Verdicts are sorted within a file, and a sort holds all rows of it: their files are small (migration 9) and made one
-# by one. A file that is nearly as large as they become stays as it is.
+# Verdicts are sorted within a file, and a sort holds all rows of it, so their files are small (migration 9). One that
+# is nearly as large as they become stays as it is.
 SORTED = "verdicts"
 SORTED_FILE = 12_000_000
 
@@ -68,12 +68,11 @@ def compact(
     call("flush_inlined_data('lake')")
     call(f"expire_snapshots('lake', {versions})")
     call("rewrite_data_files('lake', delete_threshold => 0.1)")
-    while call(f"merge_adjacent_files('lake', '{SORTED}', max_file_size => {SORTED_FILE}, max_compacted_files => 1)"):
-        pass
-    which = "" if below is None else f", max_file_size => {below}"
     for table in _tables(connection):
-        if table != SORTED:
-            call(f"merge_adjacent_files('lake', '{table}'{which})")
+        most = SORTED_FILE if table == SORTED else below
+        which = "" if most is None else f", max_file_size => {most}"
+        while call(f"merge_adjacent_files('lake', '{table}', max_compacted_files => 1{which})"):
+            pass  # one file at a time: what several take in memory adds up
     call(f"expire_snapshots('lake', {versions})")
     call(f"cleanup_old_files('lake', {files})")
     call(f"delete_orphaned_files('lake', {files})")
