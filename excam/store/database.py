@@ -19,20 +19,20 @@ from excam.store.connection import connect
 from excam.store.url import StoreUrl
 
 RENEW_COMMITS = 10  # each leaves some 170 KB behind
-REWRITE_MEMORY = "512MB"
+FRUGAL_MEMORY = "512MB"
 RENEW_SECONDS = 1800.0  # of somebody else's commits, which nobody counts here
 
 
 @contextmanager
-def rewriting(url: StoreUrl) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database of its own for writing files anew: what that takes in memory goes with it.
+def frugal(url: StoreUrl, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database of its own for whoever writes much at once: what that takes in memory is little and goes with it.
 
     With one thread, because several keep to the rows of a row group and not to its bytes (decision 159). What has to be
-    sorted beyond its memory goes through the disk, long before DuckDB's own limit, which is most of the machine.
+    sorted or joined beyond its memory goes through the disk, long before DuckDB's own limit: most of the machine.
     """
-    with closing(connect(url, read_only=False)) as connection:
+    with closing(connect(url, read_only=read_only)) as connection:
         connection.execute("SET threads = 1")
-        connection.execute(f"SET memory_limit = '{REWRITE_MEMORY}'")
+        connection.execute(f"SET memory_limit = '{FRUGAL_MEMORY}'")
         yield connection
     give_back()
 

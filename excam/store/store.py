@@ -21,7 +21,7 @@ from excam.store.backup import Manifest, load_backup, write_backup
 from excam.store.commit import Committed, commit
 from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, SMALL_FILE, Size, compact, store_size
 from excam.store.connection import attempt, connect, unreachable
-from excam.store.database import Database, rewriting
+from excam.store.database import Database, frugal
 from excam.store.forget import Forgotten, Selection, find_forgettable, forget
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
@@ -153,7 +153,7 @@ class Store:
         below: int | None = None,
     ) -> tuple[Size, Size]:
         """Merge files, those below some bytes or all, forget old versions and clean up; the size before and after."""
-        with rewriting(self.url) as connection:
+        with frugal(self.url) as connection:
             return compact(connection, lease, keep_versions, keep_files, below)
 
     def tidy(self, lease: Lease, most_files: int = 2000) -> bool:
@@ -181,13 +181,13 @@ class Store:
         self.clear_staging()
         with self._connection.cursor() as connection:
             found = forget(connection, lease, selection, keep_scores=keep_scores)
-        with rewriting(self.url) as connection:
+        with frugal(self.url) as connection:
             scrub(self.url, connection, lease)
         return found
 
     def load_backup(self, lease: Lease, folder: str, manifest: Manifest) -> None:
         """Fill this store, which must be empty, in one transaction; see :func:`excam.store.restore.restore`."""
-        with rewriting(self.url) as connection:
+        with frugal(self.url) as connection:
             runs.under_lease(connection, lease, lambda: load_backup(connection, folder, manifest))
 
     # Reading.
@@ -255,7 +255,7 @@ class Store:
 
     def snapshot(self, file: str, *, replace: bool = False) -> dict[str, int]:
         """Write everything as a plain DuckDB file; rows by table."""
-        with self._connection.cursor() as connection:
+        with frugal(self.url, read_only=self.read_only) as connection:
             return write_snapshot(connection, file, replace=replace)
 
     def backup(self, into: str) -> tuple[str, Manifest]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from excam.store import Store
-from excam.store.database import rewriting
+from excam.store.database import frugal
 from excam.store.spill import spill_folder
 
 SORT = "SELECT md5(i::VARCHAR) AS a, repeat(md5((i + 1)::VARCHAR), 4) AS b FROM range(1500000) t(i) ORDER BY a"
@@ -57,8 +57,8 @@ def test_a_store_opens_where_nothing_can_be_laid_aside(tmp_path: Path, monkeypat
         assert store.size().versions
 
 
-def test_files_are_written_anew_in_little_memory_through_that_folder(scratch: Path, sqlite_store: Store) -> None:
-    with rewriting(sqlite_store.url) as connection:
+def test_much_is_written_in_little_memory_through_that_folder(scratch: Path, sqlite_store: Store) -> None:
+    with frugal(sqlite_store.url) as connection:
         connection.execute("SET memory_limit = '150MB'")
         rows = connection.execute(SORT).to_arrow_reader(2048)
         assert rows.read_next_batch().num_rows
