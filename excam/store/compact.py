@@ -53,8 +53,8 @@ def compact(
 
     Rows kept in the catalogue are written out, files with many deleted rows are rewritten, and what a killed writer
     left behind is removed once it is older than ``keep_files``. Files of ``below`` bytes and more stay as they are;
-    without it they are merged into files of DuckLake's size. It runs under the lease, in steps that are each a
-    commit of their own: stopping it half way leaves a whole store.
+    without it they are merged into files of DuckLake's size, verdicts always into small ones. It runs under the lease,
+    in steps that are each a commit of their own: stopping it half way leaves a whole store.
     """
 
     def call(step: str) -> int:

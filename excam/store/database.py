@@ -19,8 +19,8 @@ from excam.store.connection import connect
 from excam.store.url import StoreUrl
 
 RENEW_COMMITS = 10  # each leaves some 170 KB behind
-FRUGAL_MEMORY = "512MB"
 RENEW_SECONDS = 1800.0  # of somebody else's commits, which nobody counts here
+FRUGAL_MEMORY = "512MB"
 
 
 @contextmanager
