@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from excam.fault import UserError
 from excam.store.connection import attempt
-from excam.store.schema import stored_version
+from excam.store.schema import stored_version, table_names
 from excam.store.url import quote
 
 MANIFEST = "manifest.json"
@@ -78,18 +78,11 @@ def _copy_tables(
     """Read everything in one transaction, so that all tables are of one version of the store."""
     connection.execute("BEGIN")
     try:
-        names = [name for name in _tables(connection) if name not in _OWN]
+        names = [name for name in table_names(connection) if name not in _OWN]
         parts = {name: _copy(connection, name, filesystem, f"{path}/{name}.parquet") for name in names}
         return stored_version(connection), parts
     finally:
         connection.execute("ROLLBACK")
-
-
-def _tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    rows = connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'lake' ORDER BY 1"
-    ).fetchall()
-    return [str(name) for (name,) in rows]
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, table: str, filesystem: fs.FileSystem, path: str) -> Part:

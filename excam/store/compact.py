@@ -10,6 +10,7 @@ import duckdb
 
 from excam.store.connection import attempt
 from excam.store.lease import Lease, LeaseLostError
+from excam.store.schema import table_names
 
 # Readers go on with the files of the version they began with, so files stay for a while after they were replaced.
 KEEP_VERSIONS = timedelta(days=1)
@@ -68,7 +69,7 @@ def compact(
     call("flush_inlined_data('lake')")
     call(f"expire_snapshots('lake', {versions})")
     call("rewrite_data_files('lake', delete_threshold => 0.1)")
-    for table in _tables(connection):
+    for table in table_names(connection):
         most = SORTED_FILE if table == SORTED else below
         which = "" if most is None else f", max_file_size => {most}"
         while call(f"merge_adjacent_files('lake', '{table}', max_compacted_files => 1{which})"):
@@ -77,11 +78,6 @@ def compact(
     call(f"cleanup_old_files('lake', {files})")
     call(f"delete_orphaned_files('lake', {files})")
     return before, store_size(connection)
-
-
-def _tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    found = connection.execute("SELECT table_name FROM ducklake_table_info('lake') ORDER BY table_name").fetchall()
-    return [str(name) for (name,) in found]
 
 
 def _run(connection: duckdb.DuckDBPyConnection, step: str) -> int:

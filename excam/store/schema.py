@@ -140,6 +140,14 @@ def stored_version(connection: duckdb.DuckDBPyConnection) -> int:
     return int((_meta(connection) or {}).get("schema_version", 0))
 
 
+def table_names(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The tables of an attached store."""
+    rows = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'lake' ORDER BY 1"
+    ).fetchall()
+    return [str(name) for (name,) in rows]
+
+
 def _meta(connection: duckdb.DuckDBPyConnection) -> dict[str, str] | None:
     """What the store says of itself; nothing where there is no table to say it."""
     try:
