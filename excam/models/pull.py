@@ -112,6 +112,9 @@ def _unpack(stream: IO[bytes], draft: Path, source: str) -> None:
                     _copy(content, draft / name, source)
     except (tarfile.TarError, EOFError, OSError) as problem:
         raise UserError(f"{source} is no whole tar archive: {problem}", "get it again") from problem
+    # tarfile takes an archive that ends within a later header for one that ends there.
+    if missing := [name for name in FILES if not (draft / name).exists()]:
+        raise UserError(f"{source} holds no {' and no '.join(missing)}", "get it again, or give a published adapter")
 
 
 def _copy(stream: IO[bytes], path: Path, source: str) -> None:

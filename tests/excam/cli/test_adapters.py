@@ -154,6 +154,18 @@ def test_a_broken_archive_is_a_fault(tmp_path: Path, archive: Path) -> None:
     assert "broken.tar.gz" in fault(run("pull", str(broken))).message
 
 
+def test_an_archive_that_ends_where_the_next_file_would_begin_is_a_fault_that_names_it(
+    made: Adapter, tmp_path: Path
+) -> None:
+    cut = tmp_path / "cut.tar"
+    with tarfile.open(cut, "w") as file:
+        file.add(made.path / "adapter.yaml", "adapter.yaml")
+        whole = file.offset
+        file.add(made.path / "adapter_config.json", "adapter_config.json")
+    cut.write_bytes(cut.read_bytes()[: whole + 100])
+    assert "cut.tar holds no adapter_config.json and no adapter_model" in fault(run("pull", str(cut))).message
+
+
 @pytest.mark.parametrize(("name", "version"), [("Judge", "1.0"), ("../judge", "1.0"), ("judge", "latest")])
 def test_a_name_no_card_can_bear_is_refused_before_any_work(made: Adapter, name: str, version: str) -> None:
     answer = run("publish", str(made.path), "--name", name, "--version", version, "--verify", "0")
