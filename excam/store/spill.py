@@ -6,6 +6,7 @@ import os
 import secrets
 import stat
 import tempfile
+from functools import cache
 from pathlib import Path
 
 
@@ -20,10 +21,16 @@ def spill_folder() -> str:
         private.mkdir(mode=0o700)
     except FileExistsError:
         if not _only_ours(private):  # somebody else made it first, in a folder where everybody may
-            private = Path(tempfile.mkdtemp(prefix="excam-"))
+            private = _another()
     except OSError:
         pass  # nowhere to write: DuckDB says so if it ever has to
     return str(private / secrets.token_hex(8))
+
+
+@cache
+def _another() -> Path:
+    """One a process: a database is opened anew every few commits."""
+    return Path(tempfile.mkdtemp(prefix="excam-"))
 
 
 def _only_ours(folder: Path) -> bool:

@@ -46,8 +46,9 @@ def test_a_folder_that_somebody_else_laid_there_is_not_used(scratch: Path, tmp_p
         taken.symlink_to(tmp_path)
     else:
         taken.touch()
-    used = Path(spill_folder()).parent
+    used, again = Path(spill_folder()).parent, Path(spill_folder()).parent
     assert used != taken
+    assert used == again
     assert _mode(used) == 0o700
 
 
