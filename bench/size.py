@@ -5,8 +5,8 @@
     python -m bench.size --pairs 2400000 --words 20 --batch 8000   (a month of short ones, in large commits)
 
 One pair in ten holds an error with an explanation of a sentence, and texts are random words, which compress less than
-prose does. Texts are kept once for each content hash: traffic that repeats itself takes less. What compaction takes in
-memory is told beside it.
+prose does. Texts are kept once for each content hash: traffic that repeats itself takes less. What compaction and a
+backup take in memory is told beside it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -41,8 +43,8 @@ ERROR = {
 }
 
 
-def measure(count: int, words: int, batch: int) -> tuple[dict[str, float], str]:
-    """Commit made-up pairs as a nightly run does, compact, and divide what is left by their number."""
+def measure(count: int, words: int, batch: int) -> dict[str, float]:
+    """Commit made-up pairs as a nightly run does, compact, back up, and divide what is left by their number."""
     with tempfile.TemporaryDirectory() as folder, Store.open(f"ducklake:sqlite:{folder}/catalog.sqlite") as store:
         with store.lease() as lease:
             judge = store.register_judge(CARD)
@@ -50,20 +52,29 @@ def measure(count: int, words: int, batch: int) -> tuple[dict[str, float], str]:
             for first in range(0, count, batch):
                 rows = _outcomes(first, min(batch, count - first), words)
                 store.commit(lease, run, judge, [outcome_table(rows)], [])
-            give_back()
-            with Footprint() as footprint:
-                time.sleep(1)
-                begun, before = time.monotonic(), footprint.most("driver")
+            with _watched("compaction"):
                 size, _ = store.compact(lease, timedelta(0), timedelta(0))
-                seconds = time.monotonic() - begun
+            print(f"{size.files:,} files of {size.bytes / 1e6:.0f} MB were there before")
+        with _watched("backup"):
+            store.backup(f"{folder}/backups")
         tables = store.query(
             lambda connection: connection.execute(
                 "SELECT table_name, file_size_bytes FROM ducklake_table_info('lake') WHERE file_size_bytes > 0"
             ).fetchall()
         )
-    told = f"{size.files:,} files of {size.bytes / 1e6:.0f} MB in {seconds:.1f} s"
-    memory = f"{before:.0f} MB of memory before, {footprint.most('driver'):.0f} at most"
-    return {str(name): size / count for name, size in tables}, f"{told}, {memory}"
+    return {str(name): size / count for name, size in tables}
+
+
+@contextmanager
+def _watched(what: str) -> Iterator[None]:
+    """Tell how long something took, and how much memory."""
+    give_back()
+    with Footprint() as footprint:
+        time.sleep(1)
+        begun, before = time.monotonic(), footprint.most("driver")
+        yield
+        seconds = time.monotonic() - begun
+    print(f"{what}: {seconds:.1f} s, {before:.0f} MB of memory before, {footprint.most('driver'):.0f} at most")
 
 
 def _outcomes(first: int, count: int, words: int) -> list[dict[str, Any]]:
@@ -83,9 +94,8 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=90)
     parser.add_argument("--batch", type=int, default=5_000, help="pairs a commit")
     arguments = parser.parse_args()
-    found, compaction = measure(arguments.pairs, arguments.words, arguments.batch)
+    found = measure(arguments.pairs, arguments.words, arguments.batch)
     print(json.dumps({name: round(size, 1) for name, size in found.items()}))
-    print(f"compaction: {compaction}")
     print(f"bytes a pair {sum(found.values()):.0f}")
 
 

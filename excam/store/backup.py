@@ -24,11 +24,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from excam.fault import UserError
 from excam.store.connection import attempt
+from excam.store.portions import VECTOR, portions
 from excam.store.schema import stored_version, table_names
 from excam.store.url import quote
 
 MANIFEST = "manifest.json"
-ROWS_PER_BATCH = 20_000
+ROW_GROUP = 122_880  # rows, unless their texts are long
 
 # The new store makes these itself: which version it has, and who may write to it.
 _OWN = {"store_meta", "leases"}
@@ -86,12 +87,12 @@ def _copy_tables(
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, table: str, filesystem: fs.FileSystem, path: str) -> Part:
-    batches = connection.execute(f"FROM lake.{table}").to_arrow_reader(ROWS_PER_BATCH)
+    reader = connection.execute(f"FROM lake.{table}").to_arrow_reader(VECTOR)
     rows = 0
-    with filesystem.open_output_stream(path) as stream, pq.ParquetWriter(stream, batches.schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-            rows += batch.num_rows
+    with filesystem.open_output_stream(path) as stream, pq.ParquetWriter(stream, reader.schema) as writer:
+        for group in portions(reader, ROW_GROUP):
+            writer.write_table(group)
+            rows += group.num_rows
     return Part(rows=rows, sha256=_digest(filesystem, path))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -13,6 +12,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from excam.store.keys import TEXT_CHECK, TEXT_KEY
+from excam.store.portions import VECTOR, portions
 
 
 def known_hashes(connection: duckdb.DuckDBPyConnection, judge_version: str) -> npt.NDArray[np.uint64]:
@@ -51,12 +51,12 @@ def verdicts_of(connection: duckdb.DuckDBPyConnection, judge_version: str, conte
 def pending_pairs(
     connection: duckdb.DuckDBPyConnection, judge_version: str, into: str, rows_per_file: int
 ) -> list[str]:
-    """Export the stored pairs that this judge has not judged as Parquet files of ``rows_per_file`` rows.
+    """Export the stored pairs that this judge has not judged as Parquet files of ``rows_per_file`` rows at most.
 
     The files hold the columns of a logged pair and its sampling share, so that a rescore reads the store as it would
-    read a folder of logs. Pairs stream through one join, so memory stays flat however large the store is.
+    read a folder of logs. Long texts make files of fewer rows, so that none takes much memory.
     """
-    stream = connection.execute(
+    reader = connection.execute(
         """
         SELECT pairs.pair_id, texts.instruction, texts.output, pairs.logged_at, pairs.country, pairs.language,
                pairs.app, pairs.model, pairs.metadata, pairs.sample_share
@@ -66,24 +66,12 @@ def pending_pairs(
         JOIN lake.texts AS texts ON texts.text_key = pairs.text_key AND texts.text_check = pairs.text_check
         """,
         [judge_version],
-    ).to_arrow_reader(rows_per_file)
+    ).to_arrow_reader(VECTOR)
     filesystem, folder = (fs.LocalFileSystem(), into) if "://" not in into else fs.FileSystem.from_uri(into)
     filesystem.create_dir(folder, recursive=True)
     files = []
-    for index, rows in enumerate(_in_slices(stream, rows_per_file)):
+    for index, rows in enumerate(portions(reader, rows_per_file)):
         name = f"pairs-{index:06d}.parquet"
         pq.write_table(rows, f"{folder}/{name}", filesystem=filesystem)
         files.append(f"{into.rstrip('/')}/{name}")
     return files
-
-
-def _in_slices(stream: pa.RecordBatchReader, rows: int) -> Iterator[pa.Table]:
-    """The stream cut into tables of exactly ``rows`` rows, the last one shorter."""
-    held = stream.schema.empty_table()
-    for batch in stream:
-        held = pa.concat_tables([held, pa.Table.from_batches([batch])])
-        while held.num_rows >= rows:
-            yield held.slice(0, rows)
-            held = held.slice(rows)
-    if held.num_rows:
-        yield held

@@ -219,7 +219,8 @@ class Store:
         return self.query(seen.verdicts_of, judge_version, content_hashes)
 
     def pending_pairs(self, judge_version: str, into: str, rows_per_file: int) -> list[str]:
-        return self.query(seen.pending_pairs, judge_version, into, rows_per_file)
+        with frugal(self.url, read_only=True) as connection:
+            return attempt(lambda: seen.pending_pairs(connection, judge_version, into, rows_per_file))
 
     def dead_letters(
         self,
@@ -260,7 +261,7 @@ class Store:
 
     def backup(self, into: str) -> tuple[str, Manifest]:
         """Write everything, of one moment, to a new folder below ``into``: where it is and what it holds."""
-        with self._connection.cursor() as connection:
+        with frugal(self.url, read_only=True) as connection:
             return write_backup(connection, str(self.url), into)
 
     def runs(self, limit: int = 50) -> pa.Table:
