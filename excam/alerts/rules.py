@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from excam.fault import UserError
 
@@ -34,6 +34,17 @@ class Rule(BaseModel):
     model: str | None = None
     type: str | None = Field(None, description="count only errors of this category")
     judge: str | None = None
+
+    @field_validator("country")
+    @classmethod
+    def _known_country(cls, name: str | None) -> str | None:
+        from excam.country import normalise
+
+        if name is None:
+            return None
+        if (code := normalise(name)) is None:
+            raise ValueError(f"{name!r} is no country this version knows; try its two-letter code, such as ID")
+        return code
 
     @model_validator(mode="after")
     def _level_where_needed(self) -> Self:
@@ -65,8 +76,8 @@ class Rules(BaseModel):
             return cls.model_validate(yaml.safe_load(file.read_text("utf-8")))
         except OSError as error:
             raise UserError(f"{file} cannot be read: {error.strerror}", "name a readable file") from error
-        except yaml.YAMLError as error:
-            raise UserError(f"{file} is not YAML", fix) from error
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise UserError(f"{file} is not YAML in UTF-8", fix) from error
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             raise UserError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}", fix) from error
