@@ -114,8 +114,8 @@ def fit_isotonic(raw: ArrayLike, error: ArrayLike) -> tuple[tuple[float, float],
     fitted, starts = pool_adjacent_violators(rate, counts)
     mass = np.add.reduceat(counts, starts)
     middle = np.add.reduceat(distinct * counts, starts) / mass
-    level = fitted[starts]
-    knots = [(0.0, max(0.0, level[0] - _TILT)), *zip(middle, level, strict=True), (1.0, min(1.0, level[-1] + _TILT))]
+    level = _TILT + (1 - 2 * _TILT) * fitted[starts]  # room for the outermost stretches to rise to their ends
+    knots = [(0.0, level[0] - _TILT), *zip(middle, level, strict=True), (1.0, level[-1] + _TILT)]
     rounded = [(float(f"{x:.7g}"), float(f"{y:.6g}")) for x, y in knots]
     inner = [knot for knot in rounded[1:-1] if 0 < knot[0] < 1]
     rising = [knot for knot, before in zip(inner, rounded[:1] + inner, strict=False) if knot[0] > before[0]]

@@ -88,6 +88,20 @@ def test_calibration_lowers_the_error_on_pairs_it_did_not_see(method: str) -> No
     assert made.pairs == sum(label != "not_applicable" for label in labels)
 
 
+def test_a_false_alarm_budget_is_kept_where_the_surest_pairs_are_all_errors() -> None:
+    draw = np.random.default_rng(0)
+    error, ordinary = draw.uniform(0.3, 1, 1000), draw.uniform(0, 0.95, 1000)
+    raw = np.concatenate([error, ordinary])
+    made = Calibration.model_validate(
+        {"method": "isotonic", "knots": fit_isotonic(raw, np.arange(2000) < 1000), **FACTS}
+    )
+    mapped = made.apply(np.sort(raw))
+    assert (np.diff(mapped) > 0).all(), "none of them tie, so that a threshold can part any two"
+    for budget in (0.1, 0.02, 0.001):
+        threshold = threshold_for_budget(made.apply(ordinary), [], budget)
+        assert (made.apply(ordinary) >= threshold).mean() <= budget
+
+
 def test_many_pairs_are_calibrated_by_isotonic_regression_and_few_by_a_temperature() -> None:
     assert calibrate(*judge(4000)).method == "isotonic"
     assert calibrate(*judge(400)).method == "temperature"
