@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from unicodedata import normalize
+
+from excam.composed import composed
 
 LOOKED_AT = 100_000  # characters at either end of a text; the judge itself sees fewer
 METADATA_KEY = "speaks_to_judge"
@@ -75,7 +76,7 @@ def second_looks(output: str) -> list[str]:
 
 
 def _marks(text: str) -> Iterator[str]:
-    low = text.lower() if text.isascii() else normalize("NFKC", text).lower()
+    low = composed(text, "NFKC").lower()
     for mark, words, form in _SIGNS:
         if any(word in low for word in words) and form.search(low):
             yield mark

@@ -8,6 +8,7 @@ from typing import Literal
 
 from rapidfuzz import fuzz
 
+from excam.composed import composed, composed_with_places
 from excam.report import CulturalError, Location
 
 FUZZY_THRESHOLD = 80.0
@@ -28,11 +29,22 @@ class LocatedSpan:
 
 
 def _loose(span: str, text: str) -> tuple[int, int] | None:
-    words = span.split()
-    if not words:
+    if not (words := span.split()):
         return None
-    found = re.search(r"\s+".join(re.escape(word) for word in words), text, re.IGNORECASE)
-    return found.span() if found else None
+    form = r"\s+".join(re.escape(word) for word in words)
+    if found := re.search(form, text, re.IGNORECASE):
+        return found.span()
+    return None if text.isascii() else _composed(form, text)
+
+
+def _composed(form: str, text: str) -> tuple[int, int] | None:
+    """A judge may read é as one character, and quote it so, where the log has an e and an accent."""
+    readable, places = composed_with_places(text)
+    found = re.search(composed(form), readable, re.IGNORECASE)
+    if not found:
+        return None
+    start, end = places[found.start()], places[found.end() - 1]
+    return start, next(place for place in places[found.end() :] if place > end)
 
 
 def _fuzzy(span: str, text: str) -> tuple[int, int] | None:
@@ -44,7 +56,10 @@ def _fuzzy(span: str, text: str) -> tuple[int, int] | None:
 
 
 def locate(error: CulturalError, instruction: str, output: str) -> LocatedSpan:
-    """Exact first, then ignoring case and white space, then the best fuzzy match; the stated half before the other."""
+    """Exact first, then whatever its case, white space and accents' form, then the best fuzzy match.
+
+    The half that the error states is looked through before the other.
+    """
     texts = {Location.INSTRUCTION: instruction, Location.OUTPUT: output}
     halves = sorted(texts, key=lambda location: location != error.location)
     for location in halves:

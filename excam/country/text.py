@@ -7,8 +7,9 @@ punctuation are still there to be asked about.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import NamedTuple
+
+from excam.composed import composed
 
 # Every sign that ends a word. Listed, because \w calls the vowel signs of Indic scripts and Thai no part of a word.
 _SIGNS = re.compile(
@@ -24,17 +25,17 @@ class Folded(NamedTuple):
     low: str
 
 
-def composed(text: str) -> str:
+def readable(text: str) -> str:
     """Canonical composition, and the one letter whose lower case is longer than itself replaced."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text).replace("İ", "I")
+    return composed(text).replace("İ", "I")
 
 
 def blanked(text: str) -> str:
     """The composed text with every sign that ends a word turned into a space."""
-    return _SIGNS.sub(" ", composed(text))
+    return _SIGNS.sub(" ", readable(text))
 
 
 def fold(text: str) -> Folded:
     """Fold a text for matching, in one linear pass each for composition, signs and case."""
-    written = " " + composed(text) + " "
+    written = " " + readable(text) + " "
     return Folded(written, _SIGNS.sub(" ", written).lower())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,3 +55,12 @@ def test_offsets_always_lie_inside_the_text(span: str, instruction: str, output:
 def test_a_huge_text_is_searched_in_bounded_time() -> None:
     place = locate(error("a phrase that is not there at all"), "", "lorem ipsum dolor " * 120_000)
     assert place.how == "not_found"
+
+
+@pytest.mark.parametrize("words", ["ở Việt Nam", "설날에 송편을", "São João", "おがわ"])
+def test_a_span_is_found_whatever_the_form_of_its_accents(words: str) -> None:
+    told = f"🍚 It is {words}, they say."
+    for text, span in ((normalize("NFD", told), words), (told, normalize("NFD", words))):
+        place = locate(error(span), "q", text)
+        assert normalize("NFC", text[place.start : place.end]) == words
+        assert place.how == "loose"
