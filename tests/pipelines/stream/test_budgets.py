@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,3 +69,41 @@ def test_hours_of_the_log_count_not_of_the_clock() -> None:
     rows = [row(number, minute=60 * (number % 4)) for number in range(40)]
     kept, _ = budget.apply(rows)
     assert Counter(f"{one['logged_at']:%H}" for one in kept) == {"12": 3, "13": 3, "14": 3, "15": 1}
+
+
+@pytest.mark.parametrize("ahead", [48, 500])
+def test_an_hour_that_is_still_read_keeps_its_cap_and_its_debt_beside_any_number_of_later_ones(ahead: int) -> None:
+    budget = Budget(per_hour=10)
+    kept = []
+    for batch in range(6):
+        rows = [row(1000 * batch + one) for one in range(50)]
+        later = [row(1000 * batch + hour, minute=60 * (batch + hour)) for hour in range(100, 100 + ahead)]
+        kept += budget.apply(rows + later)[0]
+        budget.load(budget.dump())
+    behind = [one for one in kept if one["logged_at"] < HOUR + timedelta(hours=1)]
+    assert len(behind) == 10
+    assert weight(behind) == pytest.approx(50)
+    assert budget.spent["2026-09-01T12"]["*"] == [10, 250]
+
+
+def test_hours_that_were_not_read_for_long_are_forgotten() -> None:
+    budget = Budget(per_hour=10)
+    for hour in range(60):
+        budget.apply([row(hour, minute=60 * hour)])
+    assert list(budget.spent) == [f"{HOUR + timedelta(hours=hour):%Y-%m-%dT%H}" for hour in range(11, 60)]
+
+
+def test_a_clock_that_runs_ahead_leaves_an_hours_cap_given_out_evenly() -> None:
+    budget = Budget(per_hour=60)
+    budget.apply([row(0, logged_at=datetime.now(UTC) + timedelta(days=3))])
+    early, _ = budget.apply([row(number, minute=9.9) for number in range(1, 101)])
+    assert len(early) == 10
+
+
+def test_a_state_stored_before_is_taken_up() -> None:
+    budget = Budget(per_hour=10)
+    budget.load('{"2026-09-01T11": {"*": [10, 0]}, "2026-09-01T12": {"*": [8, 3]}}')
+    kept, dropped = budget.apply([row(number) for number in range(7)])
+    assert (len(kept), dropped) == (2, 5)
+    assert weight(kept) == pytest.approx(10)
+    assert budget.dump() == '{"2026-09-01T11": {"*": [10, 0]}, "2026-09-01T12": {"*": [10, 0]}}'
