@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 MESSAGE = "excam_message"  # the one key of a dead letter's record that holds a message
+SHORT = 1_000  # characters
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,21 @@ def message_of(record: Mapping[str, Any]) -> tuple[Message, dict[str, Any]] | No
         headers={name: _bytes(value) or b"" for name, value in (told.get("headers") or {}).items()},
     )
     return message, dict(told)
+
+
+def shortened(record: str) -> str:
+    """A dead letter's record with size and hash in place of what makes it long, be that value, key or headers."""
+    told = json.loads(record)[MESSAGE]
+    for name in ("value", "key", "headers"):
+        text = json.dumps(told[name])
+        if len(text) > SHORT:
+            told[name] = withheld(text.encode() if name == "headers" else _bytes(told[name]) or b"")
+    return json.dumps({MESSAGE: told})
+
+
+def withheld(value: bytes) -> dict[str, Any]:
+    """What is told of bytes that are not: how many they are, and their hash."""
+    return {"withheld": len(value), "sha256": hashlib.sha256(value).hexdigest()}
 
 
 def _text(value: bytes | None) -> Any:

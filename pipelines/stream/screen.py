@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import re
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,7 @@ from excam.outcome import Kind
 from pipelines.read import record_json
 from pipelines.screen import Row, Screening, dead_letter, screen_record
 from pipelines.stream.decode import LARGEST, Decoded, Undecodable, decode
-from pipelines.stream.message import MESSAGE, Message
+from pipelines.stream.message import MESSAGE, Message, withheld
 from pipelines.stream.registry import Registry
 
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -54,7 +53,7 @@ def kept_message(message: Message, decoded: Decoded, mapping: RecordMapping, sha
     """
     told = replace(message, value=decoded.text or message.value).record(sample_share=share)
     if message.value is not None and len(message.value) > LARGEST:
-        told[MESSAGE]["value"] = _withheld(message.value)
+        told[MESSAGE]["value"] = withheld(message.value)
     if not mapping.redacts:
         return record_json(told)
     content = told[MESSAGE]
@@ -70,8 +69,4 @@ def _safe(value: Any, mapping: RecordMapping) -> Any:
     if isinstance(value, str):
         plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), value)
         return mapping.redacted(plain)
-    return _withheld(base64.b64decode(value["base64"])) if isinstance(value, dict) and "base64" in value else value
-
-
-def _withheld(value: bytes) -> dict[str, Any]:
-    return {"withheld": len(value), "sha256": hashlib.sha256(value).hexdigest()}
+    return withheld(base64.b64decode(value["base64"])) if isinstance(value, dict) and "base64" in value else value
