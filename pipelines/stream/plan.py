@@ -131,10 +131,12 @@ class Planner:
         """The plan with what retention deleted between planning and reading moved to the losses.
 
         Ray Data then begins at the first offset that is left and says nothing. So where the ``first`` message that came
-        is not the one asked for, the topic is asked again: below its beginning there is loss, above it a mere gap.
+        is not the one asked for, the topic is asked again: below its beginning there is loss, above it a mere gap. It
+        is asked in any case whether it is still the one that was planned for: else what came is another topic's.
         """
         late = [one for one in plan.ranges if one.start < one.visible and firsts[one.part] != one.start]
         if not late:
+            self.topic.check()
             return plan
         bounds = self.topic.bounds()
         ranges = {one.part: one for one in plan.ranges}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -65,7 +66,8 @@ class Topic:
         silent = {"enable.partition.eof": True, "auto.offset.reset": "error", "queued.max.messages.kbytes": 1024}
         self._looker = Consumer(access.client(group_id=f"{group}-looker") | ISOLATION | silent)
         self._mirror = Consumer(access.client(group_id=group) | ISOLATION)
-        self.source = f"kafka:{name}#{self._topic_id()}"
+        self._id = self._topic_id()
+        self.source = f"kafka:{name}#{self._id}"
 
     def close(self) -> None:
         self._looker.close()
@@ -80,7 +82,7 @@ class Topic:
         self.close()
 
     def _topic_id(self) -> str:
-        asked = self._admin.describe_topics(TopicCollection([self.name]), request_timeout=PATIENCE)[self.name]
+        asked = self._described()
         while not asked.done() and self._refusal is None:
             self._admin.poll(0.1)  # calls back when a broker turns us away, which the client itself would try for long
         try:
@@ -95,9 +97,18 @@ class Topic:
             fix = "check --bootstrap, the network, and the settings for SASL and TLS"
             raise UserError(f"the brokers cannot be asked for topic {self.name}: {reason}", fix) from error
 
+    def _described(self) -> Future[Any]:
+        return self._admin.describe_topics(TopicCollection([self.name]), request_timeout=PATIENCE)[self.name]
+
     def _heard(self, error: KafkaError) -> None:
         if error.code() in REFUSED:
             self._refusal = error
+
+    def check(self) -> None:
+        """Raise when another topic has this name now than the one that ``source`` names."""
+        if str(self._described().result(2 * PATIENCE).topic_id) != self._id:
+            fix = "start the stream again: the new topic is another source, which begins at --from"
+            raise UserError(f"topic {self.name} was deleted and made again", fix)
 
     def partitions(self) -> list[int]:
         found = self._admin.list_topics(self.name, timeout=PATIENCE).topics[self.name]
@@ -109,6 +120,7 @@ class Topic:
         """Beginning and end of every partition; what lies in open transactions is beyond the end."""
         parts = self.partitions()
         lows, highs = (self._offsets(parts, spec) for spec in (EARLIEST, LATEST))
+        self.check()
         return {part: Bounds(lows[part], highs[part]) for part in parts}
 
     def _offsets(self, parts: list[int], spec: Any) -> dict[int, int]:

@@ -6,9 +6,10 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 
 from excam.fault import UserError
+from pipelines.stream.loop import RECOVERABLE
 from pipelines.stream.plan import BatchSize, Planner
 from pipelines.stream.settings import KafkaAccess
 from pipelines.stream.topic import Bounds, Topic
@@ -64,6 +65,30 @@ def test_a_topic_made_again_is_another_source_and_a_missing_one_is_the_users_mis
     kafka.topic(name=name)
     with topic_of(kafka, name) as topic:
         assert topic.source != first
+
+
+def test_a_topic_made_again_under_a_stream_is_neither_planned_for_nor_taken_for_the_old_one_once_read(
+    kafka: Kafka,
+) -> None:
+    name = kafka.topic()
+    kafka.produce(name, [b"old"] * 5)
+    with topic_of(kafka, name) as topic:
+        planner = Planner(topic, BatchSize(max_batch=100, max_latency=30))
+        planner.begin({}, "earliest", rewind=False)
+        plan = planner.next()
+        assert plan is not None
+        kafka.delete(name)
+        with pytest.raises(KafkaException, match="UNKNOWN_TOPIC"):
+            planner.next()
+        kafka.topic(name=name)
+        kafka.produce(name, [b"new"] * 12)
+        for firsts in ({0: 0}, {0: 3}):
+            with pytest.raises(UserError, match="made again"):
+                planner.recount(plan, firsts)
+        planner.positions = {0: 5}
+        with pytest.raises(UserError, match="made again") as raised:
+            planner.next()
+    assert not isinstance(raised.value, RECOVERABLE), "no waiting brings the old topic back"
 
 
 def test_a_plan_reports_what_retention_deleted_and_takes_up_new_partitions_from_their_start(kafka: Kafka) -> None:
