@@ -138,17 +138,24 @@ def _events(found: Iterable[Finding], stood: Iterable[Alert], now: datetime) -> 
     return fired + cleared
 
 
-def replay(connection: duckdb.DuckDBPyConnection, rules: Rules) -> list[Firing]:
-    """Go through the past day by day and say how often each rule would have fired."""
+def replay(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | None = None) -> list[Firing]:
+    """Go through the past day by day, until today, and say how often each rule would have fired.
+
+    Rules are looked at as a day ends; silence as it begins, before a record of that day ends it. Silence before the
+    first record is nothing new.
+    """
+    last = today or datetime.now(UTC).date()
     told = []
     for rule in rules.rules:
-        known = daily(connection, rule)
+        known = daily(connection, rule, until=last + timedelta(days=1))
         days = sorted({day for found in known.values() for day in found})
-        before: set[str] = set()
+        silence = rule.kind == "no_traffic"
+        before = {"all"} if silence else set()
         fired: list[tuple[date, str]] = []
         day = days[0] if days else date.max
-        while days and day <= days[-1]:
-            holds = {f.subject: f.message for f in findings(rule, known, day + timedelta(days=1))}
+        while day <= last:
+            seen = {"all": {at: tally for at, tally in known["all"].items() if at < day}} if silence else known
+            holds = {f.subject: f.message for f in findings(rule, seen, day + timedelta(days=1))}
             fired += [(day, message) for subject, message in holds.items() if subject not in before]
             before = set(holds)
             day += timedelta(days=1)

@@ -37,7 +37,8 @@ def daily(
     judge = pick_judge(connection, rule.judge).judge_version
     part = Slice(since=since, until=until, country=rule.country, app=rule.app, model=rule.model)
     if rule.kind in ("dead_letter_share", "no_traffic"):
-        return {"all": _records(connection, part, judge, lost=rule.kind == "dead_letter_share")}
+        lost = rule.kind == "dead_letter_share"
+        return {"all": _records(connection, part, judge, lost=lost, whoever=not lost and rule.judge is None)}
     keys = {"subject": rule.by or "'all'", "day": "logged_on"}
     if rule.kind == "speaks_to_judge_share":
         counted = _spoken(connection, part, judge, keys["subject"])
@@ -71,21 +72,26 @@ def _spoken(
     return [((name, day), Tally(n, spoken, *weights)) for name, day, n, spoken, *weights in rows]
 
 
-def _records(connection: duckdb.DuckDBPyConnection, part: Slice, judge: str, *, lost: bool) -> Days:
-    """Records by day: as they were logged or, where lost ones are counted, as they were handled."""
+def _records(connection: duckdb.DuckDBPyConnection, part: Slice, judge: str, *, lost: bool, whoever: bool) -> Days:
+    """Records by day: as they were logged or, where lost ones are counted, as they were handled.
+
+    Lost is what is still open: a record that got its verdict later is counted with the others. ``whoever`` takes the
+    verdicts of every judge, for traffic is there whoever judged it.
+    """
     where, values = part.where(judge) if not lost else ("judge_version = $judge", {"judge": judge})
     day = "judged_at::DATE" if lost else "logged_on"
-    counted = f"SELECT {day} AS day, count(*) AS n, 0 AS lost FROM lake.verdicts WHERE {where} GROUP BY ALL"
+    verdicts = "(SELECT * REPLACE ($judge AS judge_version) FROM lake.verdicts)" if whoever else "lake.verdicts"
+    counted = f"SELECT {day} AS day, count(*) AS n, 0 AS lost FROM {verdicts} WHERE {where} GROUP BY ALL"
     if lost:
         counted += """ UNION ALL SELECT first_at::DATE, count(*), count(*) FROM lake.dead_letters
-                       WHERE judge_version = $judge GROUP BY ALL"""
+                       WHERE judge_version = $judge AND resolved_at IS NULL GROUP BY ALL"""
     rows = connection.execute(f"SELECT day, sum(n), sum(lost) FROM ({counted}) GROUP BY ALL", values).fetchall()
     return {day: Tally(int(n), int(lost), float(n), float(n), float(lost)) for day, n, lost in rows}
 
 
 def findings(rule: Rule, known: dict[str, Days], until: date) -> list[Finding]:
-    """What the rule says of the ``days`` before ``until``."""
-    since = until - timedelta(days=rule.days)
+    """What the rule says of the ``days`` before ``until``; of silence, of as many and the one that is not over yet."""
+    since = until - timedelta(days=rule.days + (rule.kind == "no_traffic"))
     now = {subject: _within(days, since, until) for subject, days in known.items()}
     if rule.kind == "no_traffic":
         quiet = total(now.values()).n == 0

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from excam.cli import cli
 from excam.fault import UserError
 from excam.injection import METADATA_KEY
 from excam.store import Store
-from tests.excam.store.outcomes import START, dead_letter, error, put, verdict
+from tests.excam.store.outcomes import START, TUNED, dead_letter, error, put, verdict
 
 DAY = START.date()
 
@@ -81,6 +81,48 @@ def test_silence_and_dead_letters_are_told(store: Store) -> None:
     lost = Rules.model_validate({"rules": [{"name": "d", "kind": "dead_letter_share", "level": 0.5, "floor": 10}]})
     told = [event.message for event in store.query(check, lost) if event.event == "fired"]
     assert told == ["d: 100.0% of the records could not be judged (20 in 7 days; the level is 50.0%)"]
+
+
+def test_a_lost_record_that_got_its_verdict_later_is_no_longer_lost(store_url: str) -> None:
+    rule = rules(kind="dead_letter_share", level=0.05, floor=50)
+    now = datetime.now(UTC)
+    with Store.open(store_url) as store:
+        put(store, *(verdict(n, judged_at=now) for n in range(100)), *(dead_letter(n) for n in range(100, 120)))
+        assert "16.7%" in store.query(check, rule)[0].message
+        put(store, *(verdict(n, judged_at=now) for n in range(100, 119)))
+        (cleared,) = store.query(check, rule)
+        assert cleared.event == "cleared"
+        (fired,) = store.query(check, rules(kind="dead_letter_share", level=0.001, floor=50))
+        assert "0.8% of the records could not be judged (120 in 7 days" in fired.message
+
+
+def test_a_day_that_has_only_begun_is_no_day_without_traffic(store: Store) -> None:
+    rule = rules(kind="no_traffic", days=1)
+    last = DAY + timedelta(days=34)
+    assert store.query(check, rule, last + timedelta(days=1)) == []
+    (fired,) = store.query(check, rule, last + timedelta(days=2))
+    assert fired.message == "r: no record in 1 day"
+
+
+def test_the_past_tells_of_the_same_silences_as_a_check_on_each_day(store: Store) -> None:
+    rule = rules(kind="no_traffic", days=2)
+    put(store, verdict(5000, logged_at=START + timedelta(days=40)))
+    (told,) = store.query(replay, rule, DAY + timedelta(days=60))
+    assert [day for day, _ in told.days] == [DAY + timedelta(days=37), DAY + timedelta(days=43)]
+    for days, silent in ((36, False), (37, True), (40, False), (42, False), (43, True)):
+        store.query(check, rule, DAY + timedelta(days=days))
+        assert bool(store.query(standing)) is silent, days
+
+
+def test_traffic_that_another_judge_judged_is_no_silence(store_url: str) -> None:
+    today = START.date()
+    with Store.open(store_url) as store:
+        put(store, verdict(1))
+        put(store, verdict(2, logged_at=START - timedelta(days=60)), judge=TUNED)
+        assert store.query(check, rules(kind="no_traffic", days=2), today) == []
+        assert store.query(replay, rules(kind="no_traffic", days=2), today)[0].fired == 1
+        asked = rules(kind="no_traffic", days=2, judge=TUNED.judge_version)
+        assert [event.event for event in store.query(check, asked, today)] == ["fired"]
 
 
 def test_many_pairs_that_speak_to_the_judge_are_told_by_the_app_they_come_from(store: Store) -> None:
