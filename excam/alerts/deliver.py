@@ -7,14 +7,17 @@ failed, or was being sent by a process that died, is taken up again by any later
 
 from __future__ import annotations
 
+import html
 import http.client
 import json
+import re
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import duckdb
 
@@ -27,6 +30,9 @@ TIMEOUT = 10.0
 PAUSES = (1.0, 2.0, 4.0)
 AGAIN_AFTER = timedelta(minutes=2)
 GIVE_UP_AFTER = timedelta(days=1)
+
+_ADDRESS = re.compile(r"https?://[^/]", re.IGNORECASE)
+_NO_ADDRESS = "its address does not have the form https://host/path"
 
 
 @dataclass(frozen=True)
@@ -101,10 +107,24 @@ def _insert(connection: duckdb.DuckDBPyConnection, alert: Alert, state: str, tri
 
 
 def _body(alert: Alert, dashboard: str) -> bytes:
-    """The form that Slack and those like it take, with a link to the view that explains the alert."""
+    """The form that Slack and those like it take, with a link to the view that explains the alert.
+
+    Slack reads ``<...>`` as a link or a call to everybody, and a name in the logs may hold it: it asks for these three
+    characters to be escaped, and for no others.
+    """
     sign = "🔴" if alert.event == FIRED else "🟢 cleared:"
     link = f" {dashboard.rstrip('/')}{alert.link}" if dashboard else ""
-    return json.dumps({"text": f"{sign} {alert.message}{link}"}).encode()
+    return json.dumps({"text": html.escape(f"{sign} {alert.message}{link}", quote=False)}).encode()
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect is an answer that is no yes: following it would fetch a page and tell nobody."""
+
+    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirects)
 
 
 def _send(webhook: str, body: bytes, sleep: Callable[[float], None]) -> tuple[int, str | None]:
@@ -112,18 +132,24 @@ def _send(webhook: str, body: bytes, sleep: Callable[[float], None]) -> tuple[in
 
     The address is a secret of the receiver, so a problem never names it.
     """
+    if not _ADDRESS.match(webhook):
+        return 0, _NO_ADDRESS
     problem = ""
     for tries, pause in enumerate((*PAUSES, 0.0), start=1):
         try:
             asked = urllib.request.Request(webhook, body, {"Content-Type": "application/json"})
-            urllib.request.urlopen(asked, timeout=TIMEOUT).close()
+            _opener.open(asked, timeout=TIMEOUT).close()
             return tries, None
         except urllib.error.HTTPError as error:
             problem = f"it answered {error.code}"
+            if 300 <= error.code < 400:
+                problem += ", and a redirect is not followed"
             if error.code < 500 and error.code != 429:
                 return tries, problem
         except urllib.error.URLError as error:
             problem = f"it cannot be reached ({type(error.reason).__name__})"
+        except (ValueError, http.client.InvalidURL):
+            return tries, _NO_ADDRESS
         except (OSError, http.client.HTTPException) as error:
             problem = f"it did not answer ({type(error).__name__})"
         if pause:

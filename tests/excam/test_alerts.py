@@ -172,6 +172,12 @@ def webhook(received: list[Any], *answers: int) -> Iterator[str]:
             if status == 200:
                 received.append(body)
             self.send_response(status)
+            if status == 302:
+                self.send_header("Location", "/login")
+            self.end_headers()
+
+        def do_GET(self) -> None:
+            self.send_response(200)
             self.end_headers()
 
         def log_message(self, format: str, *args: Any) -> None:
@@ -224,6 +230,55 @@ def test_what_no_webhook_took_is_on_record_and_sent_once_by_a_later_check(store:
     assert [(one.tries, one.alert.event) for one in told] == [(4, "cleared")]
     assert told[0].problem is not None
     assert address not in told[0].problem
+
+
+def test_a_redirect_is_not_followed_and_not_taken_for_a_yes(store: Store) -> None:
+    received: list[Any] = []
+    store.query(check, rules(kind="no_traffic"))
+    with webhook(received, 302) as address:
+        (told,) = deliver(store, address)
+    assert (told.tries, told.problem) == (1, "it answered 302, and a redirect is not followed")
+    assert store.query(standing)[0].problem == told.problem
+    assert received == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "hooks.example/SECRET",
+        "hooks.example:443/SECRET",
+        "file:///SECRET",
+        "https:///SECRET",
+        "https://[::1/SECRET",
+        "https://hooks.example:port/SECRET",
+        "https://hooks.example/SE CRET",
+        "https://hooks.example/SECRÉT",
+    ],
+)
+def test_an_address_that_is_none_is_said_to_be_so_without_telling_it(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, address: str
+) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text("rules:\n- {name: lost, kind: dead_letter_share, level: 0.5, floor: 1}\n")
+    monkeypatch.setenv("EXCAM_ALERT_RULES", str(file))
+    monkeypatch.setenv("EXCAM_ALERT_WEBHOOK", address)
+    with alerts_beside(store):
+        put(store, dead_letter(5000))
+    problem = "its address does not have the form https://host/path"
+    assert store.query(standing)[0].problem == problem
+    assert f"the webhook was not told of lost: {problem}" in caplog.text
+    assert "SECR" not in caplog.text
+
+
+def test_a_name_in_the_logs_cannot_call_everybody_or_make_a_link(store: Store) -> None:
+    received: list[Any] = []
+    name = "<!channel> <https://evil.example|Sign in> R&D"
+    put(store, *(verdict(6000 + number, app=name, logged_at=START, errors=[error()]) for number in range(10)))
+    store.query(check, rules(kind="rate_above", by="app", level=0.5, floor=10, app=name), DAY)
+    with webhook(received) as address:
+        deliver(store, address)
+    assert "&lt;!channel&gt; &lt;https://evil.example|Sign in&gt; R&amp;D" in received[0]["text"]
+    assert "<" not in received[0]["text"]
 
 
 def test_two_that_check_at_once_tell_of_an_alert_once_and_of_its_end_once(store: Store, store_url: str) -> None:
