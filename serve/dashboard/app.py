@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from serve.dashboard.api import alerts, export, rates, records, reports, reviews
 from serve.dashboard.audit import Audit
 from serve.dashboard.gate import Gate
 from serve.dashboard.place import path_of
-from serve.dashboard.security import SafeHeaders
+from serve.dashboard.security import SafeHeaders, protect
 from serve.dashboard.source import StoreSource, StoreUnreachableError
 from serve.guard import Guard
 
@@ -115,8 +115,13 @@ def _unreachable(request: Request, error: Exception) -> Response:
 
 def _bad_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    wrong = "; ".join(f"{problem['loc'][-1]}: {problem['msg']}" for problem in error.errors())
+    wrong = "; ".join(f"{_place(problem['loc'])}: {problem['msg']}" for problem in error.errors())
     return _say(request, 422, "This address cannot be read", wrong)
+
+
+def _place(found: Sequence[str | int]) -> str:
+    """The field that is wrong, without the part of the request it stands in."""
+    return ".".join(map(str, found[1:] or found))
 
 
 def _http(request: Request, error: Exception) -> Response:
@@ -127,5 +132,8 @@ def _http(request: Request, error: Exception) -> Response:
 
 
 def _defect(request: Request, error: Exception) -> Response:
+    """The last resort. Starlette answers here from outside of all middleware, so the headers are set here as well."""
     log.error("a request failed", exc_info=error)
-    return _say(request, 500, "Something went wrong", "The dashboard failed on this request; its log says why.")
+    answer = _say(request, 500, "Something went wrong", "The dashboard failed on this request; its log says why.")
+    protect(answer.headers)
+    return answer

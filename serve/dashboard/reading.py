@@ -18,7 +18,7 @@ from serve.dashboard.marks import LONGEST, pieces
 from serve.dashboard.pages import render
 from serve.dashboard.place import root_of
 from serve.dashboard.source import StoreSource
-from serve.dashboard.state import Source
+from serve.dashboard.state import Id, Source
 
 router = APIRouter(include_in_schema=False)
 
@@ -53,8 +53,8 @@ def report(request: Request, source: Source, filters: Chosen, id: str) -> Respon
 def review(
     request: Request,
     source: Source,
-    pair_id: Annotated[str, Form()],
-    judge_version: Annotated[str, Form()],
+    pair_id: Annotated[Id, Form()],
+    judge_version: Annotated[Id, Form()],
     opinion: Annotated[Opinion, Form()],
     comment: Annotated[str, Form(max_length=reviews.LONGEST_COMMENT)] = "",
     back: Annotated[str, Form()] = "",

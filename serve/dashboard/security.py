@@ -23,6 +23,14 @@ HEADERS = {
 }
 
 
+def protect(headers: MutableHeaders, *, may_be_kept: bool = False) -> None:
+    """Set the headers of one answer; only what holds no logged text may be kept by a browser."""
+    for name, value in HEADERS.items():
+        headers[name] = value
+    if not may_be_kept:
+        headers["Cache-Control"] = "no-store"
+
+
 class SafeHeaders:
     """ASGI middleware: no inline script or style, nothing from elsewhere, no framing, no caching of logged text."""
 
@@ -38,11 +46,7 @@ class SafeHeaders:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
-                if not is_static:
-                    headers["Cache-Control"] = "no-store"
+                protect(MutableHeaders(scope=message), may_be_kept=is_static)
             await send(message)
 
         await self._app(scope, receive, guarded)

@@ -14,7 +14,7 @@ from excam.store.replays import Replay, replays, request_replay
 from excam.store.runs import list_runs
 from serve.dashboard.access import reviewing
 from serve.dashboard.source import StoreSource
-from serve.dashboard.state import Source
+from serve.dashboard.state import Id, Source
 
 router = APIRouter(prefix="/api", tags=["records"])
 
@@ -102,7 +102,7 @@ def get_dead_letter(source: Source, dead_id: str) -> FullDeadLetter:
 class NewReplay(BaseModel):
     """Which dead letters to try again: those named, or with None every open one."""
 
-    dead_ids: list[str] | None = Field(max_length=500)
+    dead_ids: list[Id] | None = Field(max_length=500)
 
 
 class Requested(BaseModel):

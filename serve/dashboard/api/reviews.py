@@ -12,7 +12,7 @@ from serve.dashboard.access import reviewing
 from serve.dashboard.api.rates import seen
 from serve.dashboard.filters import Chosen
 from serve.dashboard.source import StoreSource
-from serve.dashboard.state import Source
+from serve.dashboard.state import Id, Source
 
 router = APIRouter(prefix="/api", tags=["reviews"])
 
@@ -22,8 +22,8 @@ LONGEST_COMMENT = 2000
 class NewReview(BaseModel):
     """What a reader says; who it is comes from the token."""
 
-    pair_id: str
-    judge_version: str
+    pair_id: Id
+    judge_version: Id
     opinion: Opinion
     comment: str = Field("", max_length=LONGEST_COMMENT)
 

@@ -9,6 +9,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from excam.store import Store
+from serve.dashboard.access import Access
+from serve.dashboard.app import build_dashboard
+from serve.dashboard.audit import Audit
+from serve.dashboard.security import HEADERS
 from tests.excam.store.outcomes import TUNED
 from tests.serve.dashboard.conftest import dashboard
 
@@ -160,3 +164,38 @@ def test_every_answer_carries_a_policy_without_inline_script_or_style(client: Te
         policy = client.get(path).headers["content-security-policy"]
         assert "script-src 'self'" in policy
         assert "unsafe" not in policy
+
+
+HALF = "\\ud800"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/api/reviews", f'{{"pair_id": "{HALF}", "judge_version": "x", "opinion": "right"}}', "pair_id"),
+        ("/api/reviews", f'{{"pair_id": "arabic", "judge_version": "{HALF}", "opinion": "right"}}', "judge_version"),
+        ("/api/replays", f'{{"dead_ids": ["x", "{HALF}"]}}', "dead_ids.1"),
+    ],
+)
+def test_half_a_character_is_refused_with_the_field_that_holds_it(
+    client: TestClient, path: str, body: str, field: str
+) -> None:
+    answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(f"{field}: ")
+
+
+def test_a_body_that_is_missing_is_said_to_be(client: TestClient) -> None:
+    assert client.post("/api/replays").json()["detail"] == "body: Field required"
+
+
+@pytest.mark.parametrize("path", ["/api/reports", "/reports"])
+def test_an_answer_that_fails_carries_the_headers_of_all_others(filled: Path, tmp_path: Path, path: str) -> None:
+    unwritable = Audit(tmp_path / "gone" / "audit.jsonl")
+    app = build_dashboard(f"ducklake:sqlite:{filled}/catalog.sqlite", Access({}), unwritable)
+    with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        failed, good = client.get(path), client.get("/api/summary")
+    assert failed.status_code == 500
+    assert good.headers["Cache-Control"] == failed.headers["Cache-Control"] == "no-store"
+    for name in HEADERS:
+        assert failed.headers[name] == good.headers[name]
