@@ -1,4 +1,4 @@
-"""Who looked at which reports: one line of JSON for each view and export, in a file that is only ever added to."""
+"""Who looked at which reports and dead letters: a line of JSON for each view and export, in a file only added to."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Audit:
         self._file = file
         self._lock = threading.Lock()
 
-    def note(self, request: Request, what: str, pair_ids: Sequence[str]) -> None:
-        """Who did what with which pairs, when and from where. ASCII, so that logged ids cannot forge a line."""
+    def note(self, request: Request, what: str, pair_ids: Sequence[str], dead_ids: Sequence[str] = ()) -> None:
+        """Who did what with which pairs or dead letters, when and from where; ASCII, so that no id forges a line."""
         if self._file is None:
             return
         line = {
@@ -29,6 +29,7 @@ class Audit:
             "what": what,
             "filters": request.url.query,
             "pairs": list(pair_ids),
+            "dead_letters": list(dead_ids),
         }
         with self._lock, self._file.open("a", encoding="ascii") as log:
             log.write(json.dumps(line, ensure_ascii=True) + "\n")

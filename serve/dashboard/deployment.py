@@ -35,7 +35,9 @@ class DashboardArguments(BaseModel):
         default_factory=lambda: os.environ.get("EXCAM_STORE", DEFAULT_URL), description="URL of the store"
     )
     tokens: Path | None = Field(None, description="YAML file of people: name, role and sha256 of a token")
-    audit: Path | None = Field(None, description="file that records who viewed or exported which reports")
+    audit: Path | None = Field(
+        None, description="file that records who viewed or exported which reports and dead letters"
+    )
     only_this_machine: bool = Field(False, description="no token; promise that Serve's HTTP proxy listens on loopback")
     replicas: int = Field(1, ge=1)
     cpus: float = Field(0.5, ge=0)

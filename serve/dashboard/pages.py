@@ -117,13 +117,14 @@ def country(request: Request, source: Source, filters: Chosen) -> Response:
     values: dict[str, Any] = {"summary": summary, "judge": summary.judge, **filter_bar(source, filters)}
     if summary.rate.n:
         trend = rates.get_trends(source, filters)
+        worst = reports.get_listed(request, source, filters, limit=10)
         values |= {
             "fewest": FEWEST,
             "series": trend,
             "chart": line_chart(trend.points, trend.bucket),
             "kinds": rates.get_types(source, filters),
             "models": _models(source, filters),
-            "worst": reports.get_reports(source, filters, limit=10),
+            "worst": worst,
         }
     return render(request, "country.html", **values)
 
@@ -147,8 +148,7 @@ def report_list(
     order: Order = Order.WORST,
     offset: Annotated[int, Query(ge=0, le=reports.LAST_OFFSET)] = 0,
 ) -> Response:
-    found = reports.get_reports(source, filters, order, PAGE, offset)
-    request.app.state.audit.note(request, "listed", [line.pair_id for line in found.reports])
+    found = reports.get_listed(request, source, filters, order, PAGE, offset)
     return render(
         request,
         "reports.html",

@@ -101,7 +101,7 @@ def runs(request: Request, source: Source, filters: Chosen, offset: records.Offs
         page="/runs",
         filters=filters,
         runs=records.get_runs(source),
-        letters=records.get_dead_letters(source, limit=LETTERS, offset=offset),
+        letters=records.get_dead_letters(request, source, limit=LETTERS, offset=offset),
         offset=offset,
         limit=LETTERS,
         names=source.remember(judge_names),
@@ -113,7 +113,9 @@ def runs(request: Request, source: Source, filters: Chosen, offset: records.Offs
 def dead_letter(request: Request, source: Source, id: str) -> Response:
     if not id:
         raise HTTPException(404, "no dead letter is named")
-    return render(request, "dead_letter.html", letter=records.get_dead_letter(source, id), person=request.state.person)
+    return render(
+        request, "dead_letter.html", letter=records.get_dead_letter(request, source, id), person=request.state.person
+    )
 
 
 @router.post("/replay")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -74,6 +75,7 @@ def get_runs(source: Source, limit: Limit = 50, offset: Offset = 0) -> list[Run]
 
 @router.get("/dead-letters")
 def get_dead_letters(
+    request: Request,
     source: Source,
     reason: str | None = None,
     include_resolved: bool = False,
@@ -86,16 +88,18 @@ def get_dead_letters(
     )
     letters = [DeadLetter.model_validate(row) for row in found.slice(offset).to_pylist()]
     asked = _asked(source, [letter.dead_id for letter in letters])
+    _note(request, "listed", letters)
     return [
         letter.model_copy(update={"replay": asked.get((letter.dead_id, letter.judge_version))}) for letter in letters
     ]
 
 
 @router.get("/dead-letters/{dead_id}")
-def get_dead_letter(source: Source, dead_id: str) -> FullDeadLetter:
+def get_dead_letter(request: Request, source: Source, dead_id: str) -> FullDeadLetter:
     """One dead letter with its original record."""
     letter = FullDeadLetter.model_validate(source.ask(show_dead_letter, dead_id).to_pylist()[0])
     asked = _asked(source, [letter.dead_id])
+    _note(request, "viewed", [letter])
     return letter.model_copy(update={"replay": asked.get((letter.dead_id, letter.judge_version))})
 
 
@@ -120,6 +124,13 @@ def post_replay(request: Request, source: Source, asked: NewReplay) -> Requested
 def keep_replay(request: Request, source: StoreSource, dead_ids: list[str] | None) -> Requested:
     person = reviewing(request.state.person)
     return Requested(requested=source.write(request_replay, dead_ids, person.name))
+
+
+def _note(request: Request, what: str, letters: Sequence[DeadLetter]) -> None:
+    """A letter's detail and its record hold logged text."""
+    if letters:
+        pairs = [letter.pair_id for letter in letters if letter.pair_id is not None]
+        request.app.state.audit.note(request, what, pairs, [letter.dead_id for letter in letters])
 
 
 def _asked(source: StoreSource, dead_ids: list[str]) -> dict[tuple[str, str | None], Replay]:

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Query, Request
 from excam.store.queries.reports import Order, Reports, list_reports
 from excam.store.queries.show import ShownPair, show_pair
 from serve.dashboard.api.rates import seen
-from serve.dashboard.filters import Chosen, Filters
-from serve.dashboard.source import StoreSource
+from serve.dashboard.filters import Chosen
 from serve.dashboard.state import Source
 
 router = APIRouter(prefix="/api/reports", tags=["reports"])
@@ -28,15 +27,9 @@ def get_listed(
     offset: Annotated[int, Query(ge=0, le=LAST_OFFSET)] = 0,
 ) -> Reports:
     """Pairs with errors, a page at a time."""
-    found = get_reports(source, filters, order, limit, offset)
+    found: Reports = source.glance(list_reports, seen(source, filters), order, limit, offset)
     request.app.state.audit.note(request, "listed", [line.pair_id for line in found.reports])
     return found
-
-
-def get_reports(
-    source: StoreSource, filters: Filters, order: Order = Order.WORST, limit: int = 25, offset: int = 0
-) -> Reports:
-    return source.glance(list_reports, seen(source, filters), order, limit, offset)
 
 
 @router.get("/{pair_id:path}")

@@ -16,7 +16,7 @@ from excam.store import Store
 from serve.dashboard.access import Access
 from serve.dashboard.app import build_dashboard
 from serve.dashboard.audit import Audit
-from tests.excam.store.outcomes import TUNED, error, put, verdict
+from tests.excam.store.outcomes import TUNED, dead_letter, error, put, verdict
 
 
 def opened(url: str, audit: Path | None = None) -> TestClient:
@@ -56,6 +56,30 @@ def test_the_audit_log_says_who_viewed_and_exported_what(filled: Path, tmp_path:
         ("listed", ["pair/<script>&?"]),
     ]
     assert {line["who"] for line in lines} == {Access.local().name}
+
+
+def test_every_page_and_answer_with_logged_text_is_in_the_audit_log(own_url: str, tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    with Store.open(own_url) as store:
+        put(store, dead_letter(9002, pair_id="lost"), judge=TUNED)
+    with opened(own_url, log) as client:
+        letters = [letter["dead_id"] for letter in client.get("/api/dead-letters").json()]
+        client.get("/runs")
+        for address in ("/dead-letter?id=", "/api/dead-letters/"):
+            client.get(f"{address}{letters[0]}")
+        for page in ("/country", "/reports"):
+            client.get(page, params={"country": "SA"})
+        for page in ("/", "/compare", "/country?country=XX", "/api/types", "/api/judges", "/api/alerts"):
+            client.get(page)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(line["what"], line["pairs"], line["dead_letters"]) for line in lines] == [
+        ("listed", ["lost"], letters),
+        ("listed", ["lost"], letters),
+        ("viewed", ["lost"], letters[:1]),
+        ("viewed", ["lost"], letters[:1]),
+        ("listed", ["arabic"], []),
+        ("listed", ["arabic"], []),
+    ]
 
 
 def test_an_alert_is_on_the_overview_and_in_the_metrics_until_it_clears(own_url: str) -> None:
