@@ -35,12 +35,14 @@ ERROR = pa.struct(
     ]
 )
 
-# Where the record came from: a file and row, or a topic, partition (as part) and offset (as row).
+# Where the record came from: a file and row, or a topic, partition (as part) and offset (as row). ``replay_of`` is the
+# dead letter that it was kept in, when it is tried again.
 ORIGIN = [
     ("kind", pa.string()),
     ("source", pa.string()),
     ("part", pa.int64()),
     ("row", pa.int64()),
+    ("replay_of", pa.string()),
 ]
 
 # The pair itself and what screening found out about it.

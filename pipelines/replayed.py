@@ -1,4 +1,4 @@
-"""Dead letters as a log of their own: each original record with the place it came from, whose identity it keeps."""
+"""Dead letters as a log of their own: each original record with its letter and the place it came from."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import pyarrow as pa
 
 JUDGE_STAGE = "judge"
 REPLAY_STAGE = "excam_replay_stage"
-_RECORD, _SOURCE, _PART, _ROW = "excam_replay_record", "excam_replay_source", "excam_replay_part", "excam_replay_row"
+_RECORD, _LETTER = "excam_replay_record", "excam_replay_letter"
+_SOURCE, _PART, _ROW = "excam_replay_source", "excam_replay_part", "excam_replay_row"
 
 
 def replay_table(letters: pa.Table) -> pa.Table:
     """Exported dead letters in the form that the read stage recognises."""
     columns = {
         _RECORD: letters["record"],
+        _LETTER: letters["dead_id"],
         _SOURCE: letters["source"],
         _PART: letters["part"],
         _ROW: letters["row"],
@@ -29,4 +31,4 @@ def replayed_record(raw: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     if REPLAY_STAGE not in raw or _RECORD not in raw:
         return None
     record = json.loads(raw[_RECORD])
-    return record, {"source": raw[_SOURCE], "part": raw[_PART], "row": raw[_ROW]}
+    return record, {"source": raw[_SOURCE], "part": raw[_PART], "row": raw[_ROW], "replay_of": raw[_LETTER]}

@@ -28,7 +28,9 @@ def screen_unit(
         message = message_of(record) if replayed else None
         if message is not None:
             how = Screening(mapping, section.sampling, gate, share_known=message[1].get("sample_share"))
-            rows.extend(screen_message(message[0], str(origin["source"]), how, registry).rows)
+            screened = screen_message(message[0], str(origin["source"]), how, registry).rows
+            # A message that can be read now may hold several records: the first has its place and so its letter.
+            rows.extend(origin | row if row and row["source"] == origin["source"] else row for row in screened)
             continue
         known_form = replayed is not None and raw[REPLAY_STAGE] == JUDGE_STAGE
         how = Screening(

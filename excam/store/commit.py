@@ -19,7 +19,7 @@ import pyarrow as pa
 from excam.fault_point import fault_point
 from excam.outcome import OUTCOME
 from excam.store.connection import transact
-from excam.store.dead_letters import DEAD_ID, merge_dead_letters
+from excam.store.dead_letters import OWN_ID, PLACE_ID, merge_dead_letters
 from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY
 from excam.store.lease import Lease
 from excam.store.ledger import LedgerUnit, write_ledger
@@ -82,7 +82,8 @@ def _load_batch(connection: duckdb.DuckDBPyConnection, staged: Sequence[str | pa
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE batch AS
             SELECT row_number() OVER () AS n, *, {PAIR_KEY} AS pair_key, {TEXT_KEY} AS text_key,
-                   {TEXT_CHECK} AS text_check, {DEAD_ID} AS dead_id
+                   {TEXT_CHECK} AS text_check, {PLACE_ID} AS place_id, {OWN_ID} AS own_id,
+                   coalesce(replay_of, own_id) AS dead_id
             FROM ({" UNION ALL ".join(parts)})"""
     )
     connection.unregister("staged_tables")

@@ -14,19 +14,25 @@ from excam.store.lease import Lease
 
 CONFLICT = "pair_id_conflict"
 
-# One record keeps one id however often it fails; the same in SQL and in Python.
-DEAD_ID = """left(sha256(coalesce(source, '') || '|' || coalesce(part, -1) || '|' || coalesce("row", -1)), 16)"""
+# A record keeps one id however often it fails: a pair by its name and text, wherever it is met, and what could not be
+# read as a pair by its place. A replayed record has the id of the letter it comes from (docs/decisions/162).
+PLACE_ID = """left(sha256(coalesce(source, '') || '|' || coalesce(part, -1) || '|' || coalesce("row", -1)), 16)"""
+_PAIR_ID = "left(sha256('pair|' || pair_id || '|' || coalesce(content_hash, '')), 16)"
+OWN_ID = f"coalesce({_PAIR_ID}, {PLACE_ID})"
 
 
 def dead_letter_id(source: str | None, part: int | None, row: int | None) -> str:
-    """The id of the record at this place in its source."""
+    """The id of a record that could not be read as a pair, at this place in its source."""
     place = f"{source or ''}|{-1 if part is None else part}|{-1 if row is None else row}"
     return hashlib.sha256(place.encode()).hexdigest()[:16]
 
 
-# The places of the batch's records that have a verdict now, and the open dead letters that they settle.
-_JUDGED = "SELECT dead_id FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE NOT is_conflict) USING (n)"
-_SETTLED = f"resolved_at IS NULL AND dead_id IN ({_JUDGED})"
+# The batch's records that have a verdict now, and the open dead letters of this judge that they settle: those of the
+# same pair and text, those they were replayed from, and at their places those of no pair.
+_JUDGED = "FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE NOT is_conflict) USING (n)"
+_SETTLED = f"""resolved_at IS NULL AND judge_version || '' = $judge AND (
+    dead_id IN (SELECT unnest([own_id, replay_of]) {_JUDGED}) OR
+    pair_id IS NULL AND dead_id IN (SELECT place_id {_JUDGED}))"""
 
 
 def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge_version: str) -> tuple[int, int]:
@@ -37,7 +43,7 @@ def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE fallen AS
-        WITH judged AS ({_JUDGED}),
+        WITH judged AS (SELECT unnest([own_id, replay_of, place_id]) AS dead_id {_JUDGED}),
         fallen AS (
             SELECT n, dead_id, pair_id, source, part, "row", stage, reason, detail, record, coalesce(tries, 1) AS tries
             FROM temp.batch WHERE kind = 'dead_letter'
@@ -52,6 +58,7 @@ def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge
         """
     )
     stored = resolved = 0
+    judge = {"judge": judge_version}
     if _changed(connection.execute("SELECT count(*) FROM temp.fallen")):
         stored = _changed(
             connection.execute(
@@ -68,14 +75,14 @@ def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge
                     VALUES (fallen.dead_id, $judge, fallen.pair_id, fallen.source, fallen.part, fallen."row",
                             fallen.stage, fallen.reason, fallen.detail, fallen.record, fallen.tries, now(), now(), $run)
                 """,
-                {"judge": judge_version, "run": run_id},
+                judge | {"run": run_id},
             )
         )
-    if _changed(connection.execute(f"SELECT count(*) FROM lake.dead_letters WHERE {_SETTLED}")):
+    if _changed(connection.execute(f"SELECT count(*) FROM lake.dead_letters WHERE {_SETTLED}", judge)):
         resolved = _changed(
             connection.execute(
-                f"UPDATE lake.dead_letters SET resolved_at = now(), resolved_by = ? WHERE {_SETTLED}",
-                [run_id],
+                f"UPDATE lake.dead_letters SET resolved_at = now(), resolved_by = $run WHERE {_SETTLED}",
+                judge | {"run": run_id},
             )
         )
     connection.execute("DROP TABLE temp.fallen")

@@ -72,7 +72,8 @@ def forget(
         if found.pairs:
             _leave(connection, keep_scores)
         if found.dead_letters:
-            connection.execute("DELETE FROM lake.dead_letters WHERE dead_id IN (SELECT dead_id FROM temp.gone_letters)")
+            for table in ("dead_letters", "replay_requests"):
+                connection.execute(f"DELETE FROM lake.{table} WHERE dead_id IN (SELECT dead_id FROM temp.gone_letters)")
         return found
 
     try:

@@ -14,6 +14,7 @@ import pytest
 from excam.fault import UserError
 from excam.store import Committed, Forgotten, Selection, Store
 from excam.store.queries import Bucket, By, trends
+from excam.store.replays import request_replay
 from excam.store.reviews import Opinion, add_review
 from tests.excam.store.outcomes import JUDGE, TUNED, count, dead_letter, error, put, rows_of, unit, verdict
 from tests.excam.store.traces import traces
@@ -156,6 +157,15 @@ def test_pairs_are_chosen_only_where_everything_asked_for_holds(sqlite_store: St
     assert chosen(before=date(2100, 1, 1)) == (5, 2)
     with pytest.raises(UserError, match="which pairs"):
         Selection()
+
+
+def test_a_request_to_try_a_deleted_dead_letter_again_goes_with_it(sqlite_store: Store) -> None:
+    put(sqlite_store, dead_letter(1, pair_id="p1"), dead_letter(2, pair_id="p2"))
+    assert sqlite_store.query(request_replay, None, "Ana") == 2
+    with sqlite_store.lease() as lease:
+        assert sqlite_store.forget(lease, Selection(pair_ids=("p1",))).dead_letters == 1
+    (left,) = sqlite_store.export_dead_letters().to_pylist()
+    assert rows_of(sqlite_store, "SELECT dead_id FROM lake.replay_requests") == [{"dead_id": left["dead_id"]}]
 
 
 def test_nothing_is_deleted_while_another_writes(sqlite_url: str) -> None:
