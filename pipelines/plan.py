@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from excam.mapping import RecordMapping
+from pipelines.reach import PATIENCE
 
 Batch = dict[str, npt.NDArray[Any]]
 
@@ -29,6 +30,7 @@ class RunPlan:
     first_calls: int
     registry: str | None = None  # describes the messages among replayed dead letters
     answered: Any = None  # the actor that is told how many pairs have an answer
+    patience: float = PATIENCE  # seconds to wait for logs that are out of reach
 
 
 def unit_row(**columns: str | int | float | bytes) -> Batch:

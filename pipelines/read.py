@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.files import UNREADABLE, open_filesystem, plain
+from pipelines.files import UNREADABLE, plain
+from pipelines.reach import LostError, Patience, WatchedFile, reached
 from pipelines.unfold import records_of, unfolded_bytes
 from pipelines.units import UNIT_BYTES, Section
 
@@ -31,31 +32,49 @@ class Unit:
     broken: str | None = None
 
 
-def read_units(section: Section) -> Iterator[Unit]:
-    """The units of a section that are not done; what cannot be read comes as broken units, never as nothing."""
-    done = set(section.done)
+def read_units(section: Section, patience: Patience | None = None) -> Iterator[Unit]:
+    """The units of a section that are not done; what cannot be read comes as broken units, never as nothing.
+
+    Where the file is out of reach it is waited for, and at last an :class:`OutOfReachError` says so.
+    """
+    patience = patience or Patience()
+    patience.ask(section.uri)
+    given = set(section.done)
+    while True:
+        try:
+            for unit in _units(section, given):
+                given.add(unit.part)
+                patience.reward()
+                yield unit
+            return
+        except LostError as error:
+            patience.wait(section.uri, error)
+
+
+def _units(section: Section, given: set[int]) -> Iterator[Unit]:
+    """The units that are not among those given, read from the beginning of the section."""
     parts = iter(section.parts)
     row = 0
-    filesystem, path = open_filesystem(section.uri)
-    try:
-        with filesystem.open_input_file(path) as stream:
-            file = _open(stream, section)
-            for table in _tables(file, section):
+    with reached(section.uri) as stream:
+        try:
+            for table in _tables(_open(stream, section), section):
                 part = next(parts)
-                if part not in done:
+                if part not in given:
                     yield _unit(table, part, section.first_row + row)
                 row += table.num_rows
-        if row < section.rows:
-            raise OSError("the file holds fewer rows than it says")
-    except UNREADABLE as error:
-        for part in parts:
-            rows = min(section.unit_rows, section.rows - row)
-            if part not in done:
-                yield Unit(part, section.first_row + row, rows, [], plain(error))
-            row += rows
+            if row < section.rows:
+                raise OSError("the file holds fewer rows than it says")
+        except UNREADABLE as error:
+            if stream.lost:
+                raise
+            for part in parts:
+                rows = min(section.unit_rows, section.rows - row)
+                if part not in given:
+                    yield Unit(part, section.first_row + row, rows, [], plain(error))
+                row += rows
 
 
-def _open(stream: pa.NativeFile, section: Section) -> pq.ParquetFile:
+def _open(stream: WatchedFile, section: Section) -> pq.ParquetFile:
     """The file, read so that a text which stands there once and is named many times is held once."""
     metadata = pq.read_metadata(stream)
     group = metadata.row_group(section.group)

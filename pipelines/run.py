@@ -39,18 +39,22 @@ CALLS_PER_WORKER = 128  # calls in flight that one reader and one caller keep bu
 
 def run_sections(
     store: Store, lease: Lease, plan: RunPlan, sections: Sequence[Section], watcher: Watcher
-) -> tuple[Tally, float]:
+) -> tuple[Tally, float, dict[str, str]]:
     """Read, screen, judge and commit every section; what is committed stays, whatever happens to the rest.
 
-    Returns what was done and the seconds from the first pair judged to the last commit.
+    Returns what was done, the seconds from the first pair judged to the last commit, and the files that are out of
+    reach with what to say of them: what was not read of them is not done, and the next run takes it.
     """
     writer = _Committer(store, lease, plan)
-    tally, begun = Tally(), math.inf
+    tally, begun, away = Tally(), math.inf, dict[str, str]()
     watcher.judging(tally)
     try:
         with shown_to(watcher) as answered:
             for wave in waves(sections, WAVE_UNITS * workers_for(plan.in_flight)):
                 for unit in _judged_units(replace(plan, answered=answered), wave):
+                    if unit["away"]:
+                        away.setdefault(unit["source"], unit["away"])
+                        continue
                     writer.add(unit)
                     tally += Tally(**json.loads(unit["counted"]))
                     begun = min(begun, unit["begun"])
@@ -58,7 +62,7 @@ def run_sections(
                 give_back()  # what Ray Data remembers of an execution goes round in circles
     finally:
         writer.flush()
-    return tally, max(0.0, time.time() - begun)
+    return tally, max(0.0, time.time() - begun), away
 
 
 def workers_for(in_flight: int) -> int:

@@ -15,6 +15,7 @@ from pipelines.judging import first_calls
 from pipelines.plan import RunPlan
 from pipelines.progress import Tally, Watcher
 from pipelines.quiet import start_ray_quietly
+from pipelines.reach import out_of_reach
 from pipelines.run import run_sections
 from pipelines.stopping import interrupt_of, sigterm_interrupts
 from pipelines.units import Section
@@ -48,9 +49,11 @@ class Session:
         if not sections:
             return
         plan = replace(self.plan(mapping, gate=gate), registry=registry)
-        done, seconds = run_sections(self.store, self.lease, plan, sections, self.watcher)
+        done, seconds, away = run_sections(self.store, self.lease, plan, sections, self.watcher)
         self.tally += done
         self.seconds += seconds
+        if away:
+            raise out_of_reach(away)
 
     def plan(self, mapping: RecordMapping, *, gate: bool) -> RunPlan:
         """Bring the judge up, and gather what the stages need to know."""

@@ -33,7 +33,7 @@ class JudgeAndStage:
         rows = unpack(packed)
         begun = time.time()
         staged, counted = await self.judge_and_stage(rows, int(batch["skipped"][0]))
-        kept = {name: batch[name] for name in ("source", "fingerprint", "part", "total", "skipped")}
+        kept = {name: batch[name] for name in ("source", "fingerprint", "part", "total", "skipped", "away")}
         return kept | unit_row(
             outcomes=len(rows), bytes=len(packed), staged=staged, begun=begun, counted=json.dumps(asdict(counted))
         )

@@ -5,7 +5,9 @@ Everything that touches files is tried: the lake, logs, staged files, deletion, 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -86,6 +88,31 @@ def test_a_wrong_key_is_told_at_once(url: str, monkeypatch: pytest.MonkeyPatch) 
         Store.open(url)
     assert "403" in str(refused.value)
     assert "not-the-key" not in str(refused.value)
+
+
+def test_a_bucket_that_fails_while_a_log_is_read_leaves_its_rows_to_the_next_try(bucket: Bucket) -> None:
+    from pipelines.files import LogFile, inspect
+    from pipelines.reach import OutOfReachError, Patience
+    from pipelines.read import read_units
+    from pipelines.units import Sampling, sections_of
+
+    log = f"{bucket.address}/failing.parquet"
+    filesystem, path = fs.FileSystem.from_uri(log)
+    columns = {"n": range(1000), "text": [secrets.token_hex(4000) for _ in range(1000)]}
+    pq.write_table(pa.table(columns), path, filesystem=filesystem, compression="none", write_batch_size=10)
+    file = inspect(log)
+    assert isinstance(file, LogFile)
+    (section,) = sections_of(file, "f", 100, set(), Sampling())
+    units = read_units(section, Patience(0))
+    first = next(units)
+    away = bucket.folder.rename(bucket.folder.with_name("away"))
+    found = [first]
+    with pytest.raises(OutOfReachError, match=r"failing\.parquet is out of reach: "):
+        found.extend(units)
+    away.rename(bucket.folder)
+    rest = read_units(replace(section, done=tuple(unit.part for unit in found)))
+    assert [record["n"] for unit in (*found, *rest) for record in unit.records] == list(range(1000))
+    assert len(found) < 10
 
 
 @pytest.mark.engine
