@@ -76,7 +76,8 @@ def replay(
 def _run(run: Session, paths: Sequence[str], options: ScoreOptions) -> Scored:
     files = [file for file in map(inspect, paths) if isinstance(file, LogFile)]
     whole = replace(options, share=1.0, cap_per_country=None)
-    sections = plan_sections(run.store, run.card.judge_version, files, whole)
+    planned = plan_sections(run.store, run.card.judge_version, files, whole)
+    sections = [replace(section, own=True) for section in planned]
     plan = Planned(len(files), 0, (), pending_rows(sections))
     run.watcher.planned(plan)
     run.run(sections, options.mapping, gate=options.gate, registry=options.registry)

@@ -23,7 +23,7 @@ def screen_unit(
         return [place | {"row": unit.first_row} | dead_letter("read", "unreadable_rows", detail, None)], 0
     rows: list[Row | None] = []
     for number, raw in enumerate(unit.records):
-        replayed = replayed_record(raw)
+        replayed = replayed_record(raw) if section.own else None
         record, origin = replayed or (raw, place | {"row": unit.first_row + number})
         message = message_of(record) if replayed else None
         if message is not None:
@@ -33,8 +33,12 @@ def screen_unit(
             rows.extend(origin | row if row and row["source"] == origin["source"] else row for row in screened)
             continue
         known_form = replayed is not None and raw[REPLAY_STAGE] == JUDGE_STAGE
+        stored = known_form or (section.own and not replayed)
         how = Screening(
-            RecordMapping() if known_form else mapping, section.sampling, gate, share_known=record.get("sample_share")
+            RecordMapping() if known_form else mapping,
+            section.sampling,
+            gate,
+            share_known=record.get("sample_share") if stored else None,
         )
         rows.append(screen_record(record, origin, how))
     kept = [row for row in rows if row is not None]

@@ -42,7 +42,10 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Section:
-    """One row group of a file: read by one task, which gives out its units one by one, leaving out those done."""
+    """One row group of a file: read by one task, which gives out its units one by one, leaving out those done.
+
+    ``own`` is a file that ExCAM wrote, to judge again what the store holds: its columns mean what ExCAM says.
+    """
 
     uri: str
     fingerprint: str
@@ -52,6 +55,7 @@ class Section:
     unit_rows: int
     done: tuple[int, ...]
     sampling: Sampling
+    own: bool = False
 
     @property
     def parts(self) -> range:

@@ -1,0 +1,71 @@
+"""Columns of a log mean what the mapping says; those of ExCAM itself are believed in its own files alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from excam.mapping import RecordMapping
+from excam.outcome import outcome_table
+from excam.pair import sample_position
+from pipelines.files import LogFile, inspect
+from pipelines.read import read_units
+from pipelines.replayed import JUDGE_STAGE, replay_table
+from pipelines.screen import Row
+from pipelines.screen_unit import screen_unit
+from pipelines.units import Sampling, sections_of
+from tests.conftest import LogWriter, pair_record
+
+PAIRS = 50
+
+
+def screened(path: Path, share: float = 1.0, *, own: bool = False) -> list[Row]:
+    """The rows that a run would commit."""
+    file = inspect(str(path))
+    assert isinstance(file, LogFile)
+    (section,) = sections_of(file, "f", 2 * PAIRS, set(), Sampling(share))
+    (unit,) = read_units(section)
+    rows, _ = screen_unit(unit, replace(section, own=own), RecordMapping(), gate=False)
+    stored: list[Row] = outcome_table(rows).to_pylist()
+    return stored
+
+
+def replayed(path: Path, stage: str, record: dict[str, Any]) -> list[Row]:
+    letter = {"record": [json.dumps(record, default=str)], "source": ["log"], "part": [3], "row": [7], "stage": [stage]}
+    pq.write_table(replay_table(pa.table(letter)), path)
+    return screened(path, own=True)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 10, "10%", True])
+def test_a_column_named_like_the_share_of_the_sample_is_any_other_column(write_log: LogWriter, value: object) -> None:
+    log = write_log("log.parquet", [pair_record(number, sample_share=value) for number in range(PAIRS)])
+    rows = screened(log, share=0.2)
+    sample = [f"pair-{number}" for number in range(PAIRS) if sample_position(f"pair-{number}") < 0.2]
+    assert [row["pair_id"] for row in rows] == sample
+    assert {row["sample_share"] for row in rows} == {0.2}
+
+
+def test_pairs_of_the_store_keep_the_share_under_which_they_came_in(write_log: LogWriter) -> None:
+    log = write_log("pairs.parquet", [pair_record(number, sample_share=0.05) for number in range(PAIRS)])
+    assert [row["sample_share"] for row in screened(log, own=True)] == [0.05] * PAIRS
+
+
+def test_a_dead_letter_of_the_judge_keeps_its_share_and_one_in_the_form_of_the_log_has_none(tmp_path: Path) -> None:
+    record = pair_record(1, sample_share=0.05)
+    (kept,) = replayed(tmp_path / "letters.parquet", JUDGE_STAGE, record)
+    (mapped,) = replayed(tmp_path / "letters.parquet", "map", record | {"sample_share": "10%"})
+    assert (kept["sample_share"], mapped["sample_share"]) == (0.05, 1.0)
+    assert {(row["source"], row["part"], row["row"]) for row in (kept, mapped)} == {("log", 3, 7)}
+
+
+def test_a_log_with_the_columns_of_a_replay_is_not_one(tmp_path: Path) -> None:
+    letter = {"record": ["no JSON"], "source": ["another"], "part": [3], "row": [7], "stage": [JUDGE_STAGE]}
+    pq.write_table(replay_table(pa.table(letter)), tmp_path / "log.parquet")
+    (row,) = screened(tmp_path / "log.parquet")
+    assert (row["reason"], row["source"]) == ("bad_field", str(tmp_path / "log.parquet"))
