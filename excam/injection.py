@@ -16,6 +16,12 @@ LOOKED_AT = 100_000  # characters at either end of a text; the judge itself sees
 METADATA_KEY = "speaks_to_judge"
 SEEN_BY_JUDGE = 25_000  # characters at either end, more than any prompt has room for
 
+
+def _word_with(stems: str) -> str:
+    """A word up to the first of these stems in it: each word is read once, however often they stand there."""
+    return rf"\b(?>\w*?(?:{stems}))"
+
+
 # What a mark is called, words of which one must be there for the pattern to be tried at all, and the pattern.
 _PATTERNS: tuple[tuple[str, str, str], ...] = (
     ("control_token", "<", r"<\|[a-z0-9_]{2,40}\|>|</?(?:start_of_turn|end_of_turn|bos|eos|s|tool_call|think)>"),
@@ -31,21 +37,21 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     (
         "order",
         "error",
-        r"(?:return|report|list|output|answer|respond|write|say|find|flag|judge|metric|evaluator)\w*\b.{0,60}"
-        r"\b(?:no|zero|without|free of|any)\b.{0,12}\berrors?",
+        _word_with("return|report|list|output|answer|respond|write|say|find|flag|judge|metric|evaluator")
+        + r"\w*+.{0,60}\b(?:no|zero|without|free of|any)\b.{0,12}\berrors?",
     ),
     ("order", "now", r"you are now\b.{0,200}\b(?:error|correct|report|judge)"),
     ("order", "abaikan lupakan", r"(?:abaikan|lupakan)\b.{0,60}\b(?:di atas|sebelumnya|kesalahan)"),
-    ("order", "ignora olvida", r"(?:ignora|olvida)\w*\b.{0,40}\b(?:anterior\w*|arriba)"),
+    ("order", "ignora olvida", _word_with("ignora|olvida") + r"\w*+.{0,40}\b(?:anterior|arriba)"),
     ("order", "ignorez oubliez", r"(?:ignorez|oubliez)\b.{0,40}(?:ci-dessus|préc[éè]d)"),
-    ("order", "ignorier vergiss", r"(?:ignorier|vergiss)\w*\b.{0,40}\b(?:obige|bisherige|vorherige)"),
-    ("order", "игнорируй забудь", r"(?:игнорируй|забудь)\w*.{0,40}(?:выше|предыдущ)"),
+    ("order", "ignorier vergiss", _word_with("ignorier|vergiss") + r"\w*+.{0,40}\b(?:obige|bisherige|vorherige)"),
+    ("order", "игнорируй забудь", _word_with("игнорируй|забудь") + r"(?:\w*?|\w*+.{0,40})(?:выше|предыдущ)"),
     ("order", "無視 忽略 无视", r"(?:以上|上記|前述|之前|上面).{0,12}(?:無視|忽略|无视)"),
     ("order", "無視 忽略 无视", r"(?:無視|忽略|无视).{0,12}(?:以上|上述|之前|上面|上記)"),
     ("order", "تجاهل", r"تجاهل.{0,30}(?:سبق|أعلاه|السابق)"),
     ("order", "무시", r"(?:위|이전).{0,12}무시"),
     ("order", "अनदेखा नज़रअंदाज़", r"ऊपर.{0,30}(?:अनदेखा|नज़रअंदाज़)"),
-    ("order", "yok görmezden", r"(?:yukarıdaki|önceki)\w*.{0,30}(?:yok say|görmezden)"),
+    ("order", "yok görmezden", _word_with("yukarıdaki|önceki") + r"(?:\w*?|\w*+.{0,30})(?:yok say|görmezden)"),
 )
 _SIGNS = tuple((mark, tuple(words.split()), re.compile(form, re.S)) for mark, words, form in _PATTERNS)
 
