@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -28,7 +28,10 @@ def sample_position(pair_id: str) -> float:
 
 
 def parse_time(value: Any) -> datetime:
-    """A moment in UTC from what logs hold: ISO 8601 text, a datetime, or epoch seconds, milli-, micro-, nanoseconds."""
+    """A moment in UTC from what logs hold: ISO 8601 text, a datetime, or epoch seconds, milli-, micro-, nanoseconds.
+
+    A day without an hour is its midnight.
+    """
     if isinstance(value, str):
         text = value.strip()
         try:
@@ -37,6 +40,8 @@ def parse_time(value: Any) -> datetime:
             value = datetime.fromisoformat(text)
     if isinstance(value, datetime):
         moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    elif isinstance(value, date):
+        moment = datetime.combine(value, time(), UTC)
     elif isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e20:
         seconds = float(value)
         while seconds >= 1e11:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -35,8 +35,13 @@ def test_every_usual_way_to_write_a_time_is_the_same_moment(value: Any) -> None:
     assert parse_time(value) == MOMENT
 
 
+@pytest.mark.parametrize("value", ["2026-03-01", date(2026, 3, 1)])
+def test_a_day_without_an_hour_is_its_midnight(value: Any) -> None:
+    assert parse_time(value) == datetime(2026, 3, 1, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
-    "value", ["yesterday", "", True, None, [], float("nan"), -1, "0001-01-01", "9999-12-31", 1e300]
+    "value", ["yesterday", "", True, None, [], float("nan"), -1, "0001-01-01", "9999-12-31", date.max, 1e300]
 )
 def test_what_is_no_time_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"time|outside|isoformat"):
