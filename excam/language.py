@@ -27,6 +27,7 @@ _CODE_SIGNS = 0.12  # signs a letter from which a text is code or formulas
 _LEFT_OUT = frozenset({"vo", "an", "wa", "la", "eo", "bs"})
 
 _NOT_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+|<[^<>\n]{1,200}>", re.DOTALL)
+_TAG = re.compile(r"([a-z]{2,3})[-_.@].{1,40}")
 _SIGNS = re.compile(r"[{}()\[\];=<>_\\|&$@^~]")
 # First and last letter of each script; where it has one language, the script is named for that.
 _RANGES = (
@@ -104,6 +105,23 @@ def language_of(text: str) -> str:
 def languages_of(texts: Iterable[str]) -> list[str]:
     """The language of each text, in order."""
     return [language_of(text) for text in texts]
+
+
+def language_code(name: str) -> str | None:
+    """The code of a language as logs and people write it: a code in any case, a locale tag, or its English name."""
+    text = name.strip().casefold()
+    tag = _TAG.fullmatch(text)
+    return _codes().get(text) or (_codes().get(tag[1]) if tag else None)
+
+
+@cache
+def _codes() -> dict[str, str]:
+    from babel import Locale
+    from babel.core import get_global
+
+    names = {code: name for code, name in Locale("en").languages.items() if code.isalpha()}
+    aliases = {old: code for old, code in get_global("language_aliases").items() if code in names}
+    return aliases | {name.casefold(): code for code, name in names.items()} | {code: code for code in names}
 
 
 def _of_one_script(script: str, head: str) -> str:

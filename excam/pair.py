@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from excam.language import language_code
+
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
@@ -64,7 +66,7 @@ class LoggedPair(BaseModel):
     output: str = Field(description="what the chatbot answered")
     logged_at: datetime
     country: str | None = Field(default=None, description="what the log itself says the pair is about, any spelling")
-    language: str | None = Field(default=None, description="what the log says of the instruction's language")
+    language: str | None = Field(default=None, description="the instruction's, by its code where it has one")
     app: str | None = None
     model: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
@@ -76,6 +78,11 @@ class LoggedPair(BaseModel):
             return parse_time(value)
         except (OverflowError, OSError) as error:
             raise ValueError(f"not a time: {error}") from error
+
+    @field_validator("language")
+    @classmethod
+    def _code(cls, value: str | None) -> str | None:
+        return value and (language_code(value) or value)
 
     @field_validator("instruction", "output")
     @classmethod

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from difflib import get_close_matches
+from functools import wraps
 from typing import Any
 
 import click
 
+from excam.fault import UserError
 from excam.store.url import DEFAULT_URL
 
 Command = Callable[..., Any]
@@ -41,10 +44,12 @@ class Day(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 
         if isinstance(value, date):
             return value
         text = str(value).strip().lower()
-        if ago := _AGO.fullmatch(text):
-            return datetime.now(UTC).date() - timedelta(days=int(ago[1]) * _DAYS[ago[2]])
         try:
+            if ago := _AGO.fullmatch(text):
+                return datetime.now(UTC).date() - timedelta(days=int(ago[1]) * _DAYS[ago[2]])
             return date.fromisoformat(text)
+        except OverflowError:
+            self.fail(f"{value!r} ago is before the year 1", param, ctx)
         except ValueError:
             self.fail(f"{value!r} is neither a day such as 2025-06-30 nor a span such as 30d, 12w or 6m", param, ctx)
 
@@ -55,22 +60,34 @@ class Country(click.ParamType):  # type: ignore[type-arg]  # generic from click 
     name = "country"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        text = str(value).strip()
-        if re.fullmatch(r"[A-Z]{2}", text):
-            return text
-        from excam.country import normalise
+        from excam.country import country_name, normalise
+        from excam.country.sources import alpha3
 
-        code = normalise(text)
+        code = normalise(str(value))
         if code is None:
-            self.fail(f"{value!r} is no country this version knows; try its two-letter code, such as ID", param, ctx)
+            names = {country_name(known): known for known in alpha3().values()}
+            alike = get_close_matches(str(value).title(), names, 1)
+            advice = f"did you mean {alike[0]}, {names[alike[0]]}?" if alike else "try a name or code, such as ID"
+            self.fail(f"{value!r} is no country this version knows; {advice}", param, ctx)
         return code
+
+
+class Language(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
+    """A language by its code or its English name; what is neither may still be what a log calls one."""
+
+    name = "language"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from excam.language import language_code
+
+        return language_code(str(value)) or str(value)
 
 
 _SLICE = (
     click.option("--since", type=Day(), help="Only pairs logged from this day on: 2025-06-30, or 30d, 12w, 6m ago."),
     click.option("--until", type=Day(), help="Only pairs logged before this day, the day itself not included."),
     click.option("--country", type=Country(), help="Only pairs about this country: a code or a name."),
-    click.option("--language", help="Only pairs whose instruction is in this language, as a code such as id."),
+    click.option("--language", type=Language(), help="Only pairs asked in this language: a code or a name."),
     click.option("--app", help="Only pairs of this app."),
     click.option("--model", help="Only pairs of this chatbot model."),
 )
@@ -78,6 +95,14 @@ _SLICE = (
 
 def slice_options(command: Command) -> Command:
     """Add the options that choose a slice of the traffic; the command gets them one by one."""
+
+    @wraps(command)
+    def checked(*args: Any, since: date | None, until: date | None, **others: Any) -> Any:
+        if since and until and since >= until:
+            what = f"--since {since} is not before --until {until}, so no day lies between them"
+            raise UserError(what, "name an earlier --since or a later --until, which is the first day left out")
+        return command(*args, since=since, until=until, **others)
+
     for option in reversed(_SLICE):
-        command = option(command)
-    return command
+        checked = option(checked)
+    return checked

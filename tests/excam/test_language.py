@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from excam.language import UNKNOWN, language_of, languages_of
+from excam.language import UNKNOWN, language_code, language_of, languages_of
 
 
 @pytest.mark.parametrize(
@@ -108,6 +108,21 @@ def test_a_huge_text_costs_no_more_than_a_long_one() -> None:
     started = time.process_time()
     assert language_of(huge) == "de"
     assert time.process_time() - started < 0.5  # reading all of it takes longer, what it does takes a thousandth
+
+
+@pytest.mark.parametrize("name", ["id", "ID", " Indonesian ", "id-ID", "id_ID.UTF-8", "ind", "in"])
+def test_a_language_is_known_by_its_code_its_locale_or_its_english_name(name: str) -> None:
+    assert language_code(name) == "id"
+
+
+@pytest.mark.parametrize("code", ["no", "nn", "tl", "zh", "sr", UNKNOWN])
+def test_a_code_this_module_answers_stands_for_itself(code: str) -> None:
+    assert language_code(code) == code
+
+
+@pytest.mark.parametrize("name", ["", "klingonish", "-", "42", "i-default", "english please"])
+def test_what_names_no_language_has_no_code(name: str) -> None:
+    assert language_code(name) is None
 
 
 def test_importing_it_loads_no_model() -> None:

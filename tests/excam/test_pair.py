@@ -53,6 +53,12 @@ def test_two_pairs_have_one_hash_only_if_their_texts_agree(a: str, b: str, c: st
     assert (content_hash(a, b) == content_hash(c, d)) == ((a, b) == (c, d))
 
 
+@pytest.mark.parametrize(("logged", "language"), [("en-US", "en"), ("Klingonish", "Klingonish"), (None, None)])
+def test_a_logged_language_is_kept_by_its_code_if_it_has_one(logged: str | None, language: str | None) -> None:
+    pair = LoggedPair(pair_id="1", instruction="q", output="a", logged_at=MOMENT, language=logged)
+    assert pair.language == language
+
+
 def test_moving_text_between_the_halves_changes_the_hash() -> None:
     assert content_hash("ab", "c") != content_hash("a", "bc")
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from excam.cli.dead_letters import dead_letters
 from excam.cli.judges import judges
+from excam.cli.options import Country
 from excam.cli.runs import runs
 from excam.cli.show import show
 from excam.cli.store import store as store_group
@@ -78,13 +79,46 @@ def test_a_slice_is_chosen_by_name_day_and_app(url: str) -> None:
     assert "No judged pair" in run(trends, url, "--since", "1d").output
 
 
+@pytest.mark.parametrize("country", ["JP", "jp", "Jepang", "JPN"])
+def test_a_country_may_be_written_in_any_way(url: str, country: str) -> None:
+    assert [row["group"] for row in load(trends, url, "--country", country)["rows"]] == ["JP"]
+
+
+@pytest.mark.parametrize(("country", "code"), [("UK", "GB"), ("uk", "GB"), ("EL", "GR"), ("NA", "NA")])
+def test_two_capitals_are_read_like_any_other_name(country: str, code: str) -> None:
+    assert Country().convert(country, None, None) == code
+
+
+@pytest.mark.parametrize("language", ["en", "EN", "English", "en-GB"])
+def test_a_language_may_be_written_in_any_way(url: str, language: str) -> None:
+    assert load(trends, url, "--language", language)["rows"] == load(trends, url)["rows"] != []
+
+
 @pytest.mark.parametrize(
-    "arguments", [["--country", "Atlantis"], ["--since", "yesterday-ish"], ["--by", "weather"], ["--bucket", "hour"]]
+    "arguments",
+    [
+        ["--country", "Atlantis"],
+        ["--country", "ZZ"],
+        ["--since", "yesterday-ish"],
+        ["--since", "99999y"],
+        ["--by", "weather"],
+        ["--bucket", "hour"],
+    ],
 )
 def test_a_mistyped_option_is_explained(url: str, arguments: list[str]) -> None:
     result = run(trends, url, *arguments)
     assert result.exit_code == 2
     assert arguments[1] in result.output
+
+
+def test_a_country_that_is_nearly_right_is_suggested(url: str) -> None:
+    assert "did you mean Indonesia, ID?" in run(trends, url, "--country", "indonesa").output
+
+
+@pytest.mark.parametrize("command", [trends, worst])
+def test_days_between_which_nothing_lies_are_refused(url: str, command: click.Command) -> None:
+    with pytest.raises(UserError, match="--since 2025-03-04 is not before --until 2025-03-04"):
+        run(command, url, "--since", "2025-03-04", "--until", "2025-03-04")
 
 
 def test_the_worst_reports_are_listed_with_what_is_wrong(url: str) -> None:
