@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
+from excam.country import normalise
 from excam.fault import UserError
 from excam.pair import LoggedPair, content_hash
 from excam.redact import KINDS, Redactor, redactor
@@ -71,13 +72,27 @@ class RecordMapping(BaseModel):
                 raise ValueError(f"{field!r} is no field of a pair; these are: {', '.join(FIELDS)}")
         return value
 
-    @field_validator("redact")
+    @field_validator("redact", mode="before")
     @classmethod
-    def _known_kinds(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-        for kind in value if isinstance(value, tuple) else ():
+    def _known_kinds(cls, value: Any) -> Any:
+        if value != "all" and not isinstance(value, list | tuple):
+            raise ValueError(f"expected all, or a list of some of [{', '.join(KINDS)}], found {value!r:.80}")
+        for kind in () if value == "all" else value:
             if kind not in KINDS:
-                raise ValueError(f"{kind!r} is nothing this version redacts; these are: all, {', '.join(KINDS)}")
+                raise ValueError(f"{kind!r:.80} is nothing this version redacts; these are: {', '.join(KINDS)}")
         return value
+
+    @field_validator("redact_regions")
+    @classmethod
+    def _known_regions(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        redacted = info.data.get("redact", "all")
+        if value and redacted != "all" and "phone" not in redacted:
+            raise ValueError("these are for phone numbers, which redact does not name: add phone to its list")
+        codes = tuple(map(normalise, value))
+        for region, code in zip(value, codes, strict=True):
+            if code is None:
+                raise ValueError(f"{region!r:.80} is no country this version knows; try its code, such as ID")
+        return tuple(filter(None, codes))
 
     @field_validator("redact_patterns")
     @classmethod
@@ -117,7 +132,8 @@ class RecordMapping(BaseModel):
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(step) for step in first["loc"]) or "file"
-            raise UserError(f"mapping file {path}, {where}: {first['msg']}", fix) from error
+            said = first["msg"].removeprefix("Value error, ")
+            raise UserError(f"mapping file {path}, {where}: {said}", fix) from error
 
     def read(self, record: Mapping[str, Any], received_at: int | None = None) -> LoggedPair | BadField:
         """One record as a pair, or the field that stops it being one; never an exception.

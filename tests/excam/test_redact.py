@@ -109,6 +109,12 @@ def test_a_mapping_redacts_before_a_pair_is_made_and_counts_beside_it() -> None:
     assert "joe" not in str(bad)
 
 
+@pytest.mark.parametrize("region", ["US", "us", "United States"])
+def test_a_mapping_takes_regions_in_any_spelling(region: str) -> None:
+    mapping = RecordMapping(redact=("phone",), redact_regions=(region,))
+    assert mapping.redacted("Call (415) 555-2671 today.") == "Call [PHONE] today."
+
+
 def test_nothing_is_redacted_unless_asked(tmp_path: Path) -> None:
     pair = RecordMapping().read({"prompt": "I am joe@mail.example", "answer": "Hello", "ts": 1.7e9})
     assert isinstance(pair, LoggedPair)
@@ -116,7 +122,14 @@ def test_nothing_is_redacted_unless_asked(tmp_path: Path) -> None:
     path = tmp_path / "mapping.yaml"
     path.write_text("redact: all\n")
     assert RecordMapping.load(path).redacts
-    for broken, said in (("redact: [faces]", "faces"), ("redact_patterns: {x: '('}", "regular expression")):
+    for broken, said in (
+        ("redact: [faces]", "'faces' is nothing this version redacts; these are: email"),
+        ("redact: email", r"redact: expected all, or a list of some of \[email, .*\], found 'email'"),
+        ("redact_patterns: {x: '('}", "regular expression"),
+        ("{redact: all, redact_regions: [ID, Atlantis]}", "redact_regions: 'Atlantis' is no country"),
+        ("{redact: [email], redact_regions: [ID]}", "redact_regions: .* add phone"),
+        ("redact_regions: [ID]", "redact_regions: .* add phone"),
+    ):
         path.write_text(broken)
         with pytest.raises(UserError, match=said):
             RecordMapping.load(path)
