@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import duckdb
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from excam.fault import UserError
-from excam.store.replays import waiting_replays
+from excam.store.connection import attempt
+from excam.store.database import frugal
+from excam.store.replays import open_letters, waiting_replays
 from pipelines.batch import Scored, ScoreOptions, plan_sections
 from pipelines.files import LogFile, inspect, open_filesystem
 from pipelines.progress import Planned, Silence, Watcher
@@ -58,19 +61,29 @@ def replay(
     with session(store_url, settings, "replay", {"dead_ids": list(dead_ids or [])}, options.wait, watcher) as run:
         if requested:
             dead_ids = run.store.query(waiting_replays, run.card.judge_version)
-        letters = run.store.export_dead_letters(dead_ids, run.card.judge_version)
-        if dead_ids and not letters.num_rows:
+        folder = f"{run.store.staging}/{run.run_id}/letters"
+        with frugal(run.store.url, read_only=True) as connection:
+            files = attempt(lambda: export_letters(connection, run.card.judge_version, dead_ids, folder))
+        if dead_ids and not files:
             raise UserError(
                 "none of these dead letters is open for this judge", "see them with: excam dead-letters list"
             )
-        letters = letters.filter(pc.is_valid(letters["record"]))
-        if not letters.num_rows:
-            return _run(run, [], options)
-        folder = f"{run.store.staging}/{run.run_id}"
-        filesystem, path = open_filesystem(folder)
-        filesystem.create_dir(path, recursive=True)
-        pq.write_table(replay_table(letters), f"{path}/dead-letters.parquet", filesystem=filesystem)
-        return _run(run, [f"{folder}/dead-letters.parquet"], options)
+        return _run(run, files, options)
+
+
+def export_letters(
+    connection: duckdb.DuckDBPyConnection, judge_version: str, dead_ids: Sequence[str] | None, into: str
+) -> list[str]:
+    """Write the open dead letters, all or those named, as files to run over; those without a record are left out."""
+    filesystem, folder = open_filesystem(into)
+    filesystem.create_dir(folder, recursive=True)
+    files = []
+    for index, letters in enumerate(open_letters(connection, judge_version, dead_ids, ROWS_PER_FILE)):
+        name = f"letters-{index:06d}.parquet"
+        table = replay_table(letters.filter(pc.is_valid(letters["record"])))
+        pq.write_table(table, f"{folder}/{name}", filesystem=filesystem)
+        files.append(f"{into}/{name}")
+    return files
 
 
 def _run(run: Session, paths: Sequence[str], options: ScoreOptions) -> Scored:

@@ -6,14 +6,16 @@ letter has been tried again or settled after the request was made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 
 import duckdb
+import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from excam.store.connection import transact
+from excam.store.portions import VECTOR, portions
 
 
 class ReplayState(StrEnum):
@@ -79,3 +81,16 @@ def waiting_replays(connection: duckdb.DuckDBPyConnection, judge_version: str | 
     """Dead letters that somebody asked to try again and nobody has yet, for this judge or for any."""
     waiting = [one for one in replays(connection) if one.state is ReplayState.WAITING]
     return [one.dead_id for one in waiting if judge_version in (None, one.judge_version)]
+
+
+def open_letters(
+    connection: duckdb.DuckDBPyConnection, judge_version: str, dead_ids: Sequence[str] | None, rows: int
+) -> Iterator[pa.Table]:
+    """This judge's unresolved dead letters, all or those named, with their records, in portions that fit in memory."""
+    reader = connection.execute(
+        """SELECT dead_id, source, part, "row", stage, record FROM lake.dead_letters
+           WHERE resolved_at IS NULL AND judge_version = $judge
+             AND ($ids IS NULL OR dead_id IN (SELECT unnest($ids::VARCHAR[])))""",
+        {"judge": judge_version, "ids": list(dead_ids) if dead_ids is not None else None},
+    ).to_arrow_reader(VECTOR)
+    return portions(reader, rows)
