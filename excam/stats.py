@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _FEWEST_EXPECTED = 10  # expected counts from which the normal approximation is good enough
+_MOST_EXACT = 1000  # items that differ up to which McNemar's test is made exactly
 _CHUNK = 4_000_000  # random numbers drawn at once, which bounds memory
 
 
@@ -84,6 +85,38 @@ def _fisher(e1: int, n1: int, e2: int, n2: int) -> float:
 
 def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def paired_rates_test(only_a: float, only_b: float) -> float:
+    """McNemar's test: two-sided p-value for two rates measured on the same items being the same.
+
+    Only items on which the two differ tell anything: under the null either may hold the error as likely. Exact up to a
+    thousand of them, normal with a continuity correction above, where both agree; effective sizes are rounded.
+    """
+    n = only_a + only_b
+    if n > _MOST_EXACT:
+        return math.erfc(max(0.0, abs(only_a - only_b) - 1) / math.sqrt(2 * n))
+    differ, fewer = round(n), math.floor(min(only_a, only_b) + 0.5)
+    tail = math.fsum(math.exp(_log_choose(differ, k) - differ * math.log(2)) for k in range(fewer + 1))
+    return min(1.0, 2 * tail)
+
+
+def paired_difference(both: float, only_a: float, only_b: float, neither: float) -> tuple[float, float, float]:
+    """Rate of B less rate of A on the same items, with its 95 % interval: (difference, low, high).
+
+    Newcombe's (1998, method 10): the two Wilson intervals and the correlation of the two sides. It stays honest where
+    they never differ and the textbook interval is [0, 0].
+    """
+    n = both + only_a + only_b + neither
+    a, b = min(n, both + only_a), min(n, both + only_b)
+    (a_low, a_high), (b_low, b_high) = wilson(a, n), wilson(b, n)
+    p, q = a / n, b / n
+    product = both * neither - only_a * only_b
+    spread = math.sqrt(a * (n - a) * b * (n - b))
+    phi = (max(0.0, product - n / 2) if product > 0 else product) / spread if spread > 0 else 0.0
+    down = (q - b_low) ** 2 - 2 * phi * (q - b_low) * (a_high - p) + (a_high - p) ** 2
+    up = (b_high - q) ** 2 - 2 * phi * (b_high - q) * (p - a_low) + (p - a_low) ** 2
+    return q - p, q - p - math.sqrt(max(0.0, down)), q - p + math.sqrt(max(0.0, up))
 
 
 def paired_permutation_test(a: ArrayLike, b: ArrayLike, n: int = 1000, seed: int = 0) -> float:

@@ -14,7 +14,9 @@ from excam.stats import (
     bootstrap_difference,
     effective_size,
     holm,
+    paired_difference,
     paired_permutation_test,
+    paired_rates_test,
     rate_difference_test,
     weighted_wilson,
     wilson,
@@ -97,6 +99,27 @@ def test_the_same_rates_or_no_data_are_no_difference() -> None:
 def test_effective_sizes_may_be_fractions() -> None:
     assert 0 < rate_difference_test(1.4, 9.7, 6.2, 11.1) < 0.2
     assert rate_difference_test(30.5, 300.2, 90.1, 310.8) < 0.001
+
+
+@given(st.integers(0, 500), st.integers(0, 500))
+@settings(deadline=None)
+def test_rates_of_the_same_items_get_the_exact_test_of_mcnemar(only_a: int, only_b: int) -> None:
+    expected = reference.binomtest(only_a, only_a + only_b).pvalue if only_a + only_b else 1.0
+    assert paired_rates_test(only_a, only_b) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("only_a", "only_b"), [(470, 531), (5000, 5100), (10_000, 10_400)])
+def test_many_items_that_differ_get_nearly_the_same_for_less(only_a: int, only_b: int) -> None:
+    expected = reference.binomtest(only_a, only_a + only_b).pvalue
+    assert paired_rates_test(only_a, only_b) == pytest.approx(expected, rel=0.01)
+
+
+def test_the_interval_of_a_paired_difference_is_newcombes() -> None:
+    # his example of 1998: 36 items with both, 12 with one, 2 with the other, none with neither
+    assert paired_difference(36, 2, 12, 0) == pytest.approx((0.2, 0.0569, 0.3404), abs=1e-4)
+    assert paired_difference(36, 12, 2, 0) == pytest.approx((-0.2, -0.3404, -0.0569), abs=1e-4)
+    _, low, high = paired_difference(10, 0, 0, 90)
+    assert low < 0 < high
 
 
 def test_permutation_of_few_pairs_is_exact() -> None:

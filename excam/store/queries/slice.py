@@ -20,14 +20,14 @@ class Slice:
     app: str | None = None
     model: str | None = None
 
-    def where(self, judge_version: str) -> tuple[str, dict[str, Any]]:
-        """A condition on verdicts or errors of one judge, and its parameters.
+    def where(self, judge_version: str, named: str = "judge") -> tuple[str, dict[str, Any]]:
+        """A condition on verdicts or errors of one judge, and its parameters; ``named`` is what the judge's is called.
 
         Plain comparisons let DuckLake skip files and row groups. A value that its statistics cannot hold (with NUL, or
         very long) is compared within an expression instead, which it leaves alone.
         """
-        conditions = ["judge_version = $judge"]
-        values: dict[str, Any] = {"judge": judge_version}
+        conditions = [f"judge_version = ${named}"]
+        values: dict[str, Any] = {named: judge_version}
         if self.since is not None:
             conditions.append("logged_at >= $since::DATE::TIMESTAMP::TIMESTAMPTZ")
             values["since"] = self.since.isoformat()

@@ -25,9 +25,9 @@ class View:
     severity: str | None = None
     p_error: float | None = None
 
-    def where(self, judge_version: str) -> tuple[str, str, dict[str, Any]]:
+    def where(self, judge_version: str, named: str = "judge") -> tuple[str, str, dict[str, Any]]:
         """A condition on rows, a condition that tells whether such a verdict counts as an error, and parameters."""
-        where, values = self.part.where(judge_version)
+        where, values = self.part.where(judge_version, named)
         wrong = ["status = 'error'"]
         if self.p_error is not None:
             wrong.append("p_error >= $p_error")

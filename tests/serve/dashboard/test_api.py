@@ -13,7 +13,7 @@ from serve.dashboard.access import Access
 from serve.dashboard.app import build_dashboard
 from serve.dashboard.audit import Audit
 from serve.dashboard.security import HEADERS
-from tests.excam.store.outcomes import TUNED
+from tests.excam.store.outcomes import CARD, TUNED, put, verdict
 from tests.serve.dashboard.conftest import dashboard
 
 
@@ -94,6 +94,22 @@ def test_two_models_are_compared_country_by_country(client: TestClient) -> None:
         if row["change"]:
             assert row["change"]["difference"] == pytest.approx(row["b"]["rate"] - row["a"]["rate"])
             assert row["change"]["p_adjusted"] >= row["change"]["p_value"]
+
+
+def test_two_judges_are_compared_on_the_answers_that_both_judged(own_url: str) -> None:
+    asked = {"side": "judge", "a": TUNED.judge_version, "b": CARD.judge_version}
+    with Store.open(own_url) as store:
+        put(store, verdict(9500), judge=CARD)
+    with dashboard(own_url) as client:
+        assert client.get("/api/compare", params=asked).json()["both"] == 0
+        assert "No answer was judged by both" in client.get("/compare", params=asked).text
+        with Store.open(own_url) as store:
+            put(store, *(verdict(number) for number in range(1, 41)), judge=CARD)
+    with dashboard(own_url) as client:
+        found = client.get("/api/compare", params=asked).json()
+        assert (found["both"], found["overall"]["a"]["n"], found["overall"]["b"]["n"]) == (40, 40, 40)
+        assert "Of the 40 answers that both judges have judged" in client.get("/compare", params=asked).text
+        assert client.get("/api/compare", params={"a": "bot-1", "b": "bot-2"}).json()["both"] is None
 
 
 def test_judges_runs_and_dead_letters_are_listed(client: TestClient) -> None:
