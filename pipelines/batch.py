@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from excam.fault import UserError
 from excam.mapping import RecordMapping
 from excam.outcome import outcome_table
 from excam.store import LedgerUnit, Store
@@ -63,6 +64,8 @@ def score_logs(
             inspected = list(readers.map(inspect, uris))
         files = [file for file in inspected if isinstance(file, LogFile)]
         broken = tuple(file for file in inspected if isinstance(file, BrokenFile))
+        if not files:
+            raise UserError(_unreadable(broken), "name Parquet files that are whole and that you may read")
         _bury(run, broken)
         sections = plan_sections(run.store, run.card.judge_version, files, options)
         left = {section.uri for section in sections}
@@ -85,6 +88,11 @@ def plan_sections(store: Store, judge_version: str, files: Sequence[LogFile], op
         done = store.done_parts(file.uri, fingerprint, judge_version)
         sections.extend(sections_of(file, fingerprint, unit_rows, done, sampling))
     return sections
+
+
+def _unreadable(broken: Sequence[BrokenFile]) -> str:
+    first = f"{broken[0].uri}: {broken[0].reason}"
+    return first if len(broken) == 1 else f"none of the {len(broken)} files can be read, the first is {first}"
 
 
 def _bury(run: Session, broken: Sequence[BrokenFile]) -> None:

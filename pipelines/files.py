@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ from excam.fault import UserError
 
 WILDCARD = re.compile(r"[*?\[]")
 SUFFIXES = (".parquet", ".pq")
+TEXT_LOGS = re.compile(r"(.+)\.(csv|json|jsonl|ndjson)(?:\.gz)?", re.IGNORECASE | re.DOTALL)
+READ_CSV = "duckdb.read_csv(sys.argv[1], header=True, all_varchar=True)"
+READ_JSON = "duckdb.read_json(sys.argv[1], sample_size=-1)"
 MOST_ROWS = 1 << 31  # of one row group: as many as there are numbers for its units
 ARROW_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "abfs")
 UNREADABLE = (OSError, pa.ArrowException, ValueError, OverflowError)
@@ -60,14 +64,28 @@ def open_filesystem(uri: str) -> tuple[pafs.FileSystem, str]:
 
 
 def find_logs(places: Iterable[str]) -> list[str]:
-    """Every Parquet file the user named, each once, in a stable order; local paths become absolute."""
+    """Every Parquet file the user named, each once, in a stable order; local paths become absolute.
+
+    A place that holds CSV or JSON alone is refused with the command that makes Parquet of it.
+    """
     found: dict[str, None] = {}
     for place in places:
         matches = _matches(place if "://" in place else os.path.abspath(place))
         if not matches:
-            raise UserError(f"no Parquet file at {place}", "name a .parquet file, a folder that holds some, or a glob")
+            fix = "name a .parquet file, a folder that holds some, or a glob; CSV and JSON: see docs/your-logs.md"
+            raise UserError(f"no Parquet file at {place}", fix)
+        texts = [text for text in map(TEXT_LOGS.fullmatch, matches) if text]
+        if len(texts) == len(matches):
+            raise UserError(f"{place} is no Parquet", f"make it Parquet: {_conversion(texts[0])}")
         found.update(dict.fromkeys(matches))
     return list(found)
+
+
+def _conversion(text: re.Match[str]) -> str:
+    """The command that turns a CSV or JSON log into Parquet: DuckDB is here anyway, and reads newlines in quotes."""
+    read = READ_CSV if text[2].lower() == "csv" else READ_JSON
+    code = f"import duckdb, sys; {read}.write_parquet(sys.argv[2])"
+    return shlex.join(["python", "-c", code, text[0], f"{text[1]}.parquet"])
 
 
 def _matches(place: str) -> list[str]:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
+import json
 import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from excam.fault import UserError
+from excam.mapping import RecordMapping
+from excam.pair import LoggedPair
 from pipelines.files import BrokenFile, LogFile, find_logs, inspect
 from tests.conftest import LogWriter, pair_record
 
@@ -47,10 +57,48 @@ def test_a_place_without_logs_is_an_error_that_names_it(
         find_logs([place])
 
 
+ASKED = {
+    "id": "007",
+    "prompt": 'She asked: "Who, was\nKartini?"\r\n\tAnd; why?',
+    "answer": 'A "reformer",\n\nfrom Jepara\\',
+    "ts": "2026-11-11T10:00:00Z",
+}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "it's one.CSV", "a.csv.gz", "a.json", "a.jsonl", "a.ndjson", "a.jsonl.gz"])
+def test_text_logs_are_refused_with_a_command_that_makes_them_parquet(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    written = io.StringIO(newline="")
+    if ".csv" in name.lower():
+        table = csv.DictWriter(written, ASKED)
+        table.writeheader()
+        table.writerows([ASKED] * 3)
+    else:
+        written.write(json.dumps([ASKED] * 3) if name == "a.json" else f"{json.dumps(ASKED)}\n" * 3)
+    content = written.getvalue().encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(UserError, match="is no Parquet") as refused:
+        find_logs([str(path)])
+    python, *arguments = shlex.split(refused.value.fix.removeprefix("make it Parquet: "))
+    assert python == "python"
+    subprocess.run([sys.executable, *arguments], check=True)
+    (made,) = find_logs([str(tmp_path)])
+    pairs = [RecordMapping().read(record) for record in pq.read_table(made).to_pylist()]
+    expected = RecordMapping().read(ASKED)
+    assert isinstance(expected, LoggedPair)
+    assert pairs == [expected] * 3
+
+
+def test_a_text_log_among_parquet_is_left_to_be_told_of_as_broken(write_log: LogWriter, tmp_path: Path) -> None:
+    path = write_log("logs/day.parquet", RECORDS)
+    (tmp_path / "logs" / "a.csv").write_text("id\n")
+    assert find_logs([str(tmp_path / "logs" / "*")]) == [str(tmp_path / "logs" / "a.csv"), str(path)]
+    assert find_logs([str(tmp_path / "logs")]) == [str(path)]
+
+
 def test_other_file_systems_open_through_fsspec() -> None:
     import fsspec
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     with fsspec.open("memory://logs/day.parquet", "wb") as stream:
         pq.write_table(pa.Table.from_pylist(RECORDS), stream)
