@@ -36,7 +36,7 @@ def rescore(
 ) -> Scored:
     """Judge every stored pair that this judge has not judged; verdicts of other judges stay as they are."""
     options, watcher = options or ScoreOptions(), watcher or Silence()
-    with session(store_url, settings, "rescore", {}, options.wait, watcher) as run:
+    with session(store_url, settings, "rescore", {}, options.wait, watcher, create=False) as run:
         folder = f"{run.store.staging}/{run.run_id}/pairs"
         files = run.store.pending_pairs(run.card.judge_version, folder, ROWS_PER_FILE)
         return _run(run, files, options)
@@ -58,7 +58,8 @@ def replay(
     options, watcher = options or ScoreOptions(), watcher or Silence()
     if options.registry:
         Registry(options.registry).check()
-    with session(store_url, settings, "replay", {"dead_ids": list(dead_ids or [])}, options.wait, watcher) as run:
+    told = {"dead_ids": list(dead_ids or [])}
+    with session(store_url, settings, "replay", told, options.wait, watcher, create=False) as run:
         if requested:
             dead_ids = run.store.query(waiting_replays, run.card.judge_version)
         folder = f"{run.store.staging}/{run.run_id}/letters"

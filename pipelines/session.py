@@ -74,15 +74,31 @@ class Session:
 
 @contextmanager
 def session(
-    store_url: str, settings: JudgeSettings, kind: str, arguments: Mapping[str, Any], wait: float, watcher: Watcher
+    store_url: str,
+    settings: JudgeSettings,
+    kind: str,
+    arguments: Mapping[str, Any],
+    wait: float,
+    watcher: Watcher,
+    *,
+    create: bool = True,
 ) -> Iterator[Session]:
-    """Open the store for one run: Ctrl-C and SIGTERM end it as *stopped*, an exception as *failed*."""
+    """Open the store for one run: Ctrl-C and SIGTERM end it as *stopped*, an exception as *failed*.
+
+    A run over what a store holds says ``create=False``, and is told that there is none before a model is fetched.
+    """
     from serve.identity import card_for_driver
 
     with sigterm_interrupts():
+        if not create:
+            Store.open(store_url, create=False).close()
         card = card_for_driver(settings, watcher.fetching)
         # The lease ends before the last alerts are told: a webhook that hangs must not keep the next run waiting.
-        with Store.open(store_url) as store, alerts_beside(store), store.lease(kind, wait=wait) as lease:
+        with (
+            Store.open(store_url, create=create) as store,
+            alerts_beside(store),
+            store.lease(kind, wait=wait) as lease,
+        ):
             store.register_judge(card)
             store.clear_staging()  # whoever wrote there has died: only one writer lives at a time
             run_id = store.start_run(lease, kind, card.judge_version, dict(arguments))

@@ -30,7 +30,7 @@ for command in (forget, backup, restore):
 @store.command()
 @store_option
 def init(store: str) -> None:
-    """Create the store, or bring an older one up to date. Other commands that write do the same by themselves."""
+    """Create the store, or bring an older one up to date, as commands that write do; score and stream also create."""
     from excam.store import Store
 
     with Store.open(store) as opened:
@@ -76,7 +76,7 @@ def compact(store: str, keep_days: float, wait: float, as_json: bool) -> None:
     """
     from excam.store import Store
 
-    with Store.open(store) as opened, opened.lease("compacting", wait=wait) as lease:
+    with Store.open(store, create=False) as opened, opened.lease("compacting", wait=wait) as lease:
         before, after = opened.compact(lease, timedelta(days=keep_days))
     if as_json:
         print_json({"before": asdict(before), "after": asdict(after)})

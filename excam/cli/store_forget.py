@@ -73,7 +73,7 @@ def forget(
         with Store.open(store, read_only=True) as opened:
             found = opened.forgettable(chosen)
     else:
-        with Store.open(store) as opened, opened.lease("deleting pairs", wait=wait) as lease:
+        with Store.open(store, create=False) as opened, opened.lease("deleting pairs", wait=wait) as lease:
             found = opened.forget(lease, chosen, keep_scores=keep_scores)
     if as_json:
         print_json({"deleted": yes} | asdict(found))

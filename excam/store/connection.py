@@ -8,6 +8,7 @@ catalogue in WAL mode, where readers and the writer hardly ever meet (docs/decis
 from __future__ import annotations
 
 import random
+import shlex
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -90,11 +91,11 @@ def _rollback(connection: duckdb.DuckDBPyConnection) -> None:
         return
 
 
-def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    """Attach the store as ``lake``; a writable one is created when it does not exist yet."""
+def connect(url: StoreUrl, *, read_only: bool, create: bool = False) -> duckdb.DuckDBPyConnection:
+    """Attach the store as ``lake``; with ``create`` one that does not exist yet is made."""
     if url.path is not None and not url.path.exists():
-        if read_only:
-            raise _missing(url)
+        if not create:
+            raise missing(url)
         url.path.parent.mkdir(parents=True, exist_ok=True)
     connection = open_duckdb(
         _extensions(url),
@@ -111,7 +112,9 @@ def connect(url: StoreUrl, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         _reach_buckets(connection)
     if password := url.password():
         connection.execute(f"CREATE SECRET catalogue (TYPE postgres, PASSWORD {quote(password)})")
-    options = ["READ_ONLY", "CREATE_IF_NOT_EXISTS false"] if read_only else []
+    options = ["READ_ONLY"] if read_only else []
+    if not create:
+        options.append("CREATE_IF_NOT_EXISTS false")
     if url.data_path is not None:
         options += [f"DATA_PATH {quote(url.data_path + '/lake')}", "OVERRIDE_DATA_PATH true"]
     if url.catalogue == "sqlite":
@@ -151,8 +154,10 @@ class NoStoreError(UserError):
     """There is no store at this URL, or not yet, which is no mistake of those that may come before the first run."""
 
 
-def _missing(url: StoreUrl) -> NoStoreError:
-    return NoStoreError(f"there is no store at {url}", "score some logs first, or run: excam store init")
+def missing(url: StoreUrl) -> NoStoreError:
+    """What to say where a store was expected; a mistyped URL comes before a store that is yet to be made."""
+    fix = f"check the URL; for a new store score some logs, or run: excam store init --store {shlex.quote(str(url))}"
+    return NoStoreError(f"there is no store at {url}", fix)
 
 
 def unreachable(url: StoreUrl, error: duckdb.Error) -> UserError:
@@ -161,7 +166,7 @@ def unreachable(url: StoreUrl, error: duckdb.Error) -> UserError:
     if password := url.password():
         reason = reason.replace(password, "***")
     if "creating a new DuckLake is explicitly disabled" in reason:
-        return _missing(url)
+        return missing(url)
     if "DATA_PATH" in reason.upper():
         return UserError(
             f"the new store {url} needs a place for its data files", "add ?data_path=FOLDER to the store URL"

@@ -20,7 +20,7 @@ def restore(folder: str, url: str) -> Manifest:
     manifest = read_manifest(folder)
     refuse_newer(manifest.schema_version)
     place = StoreUrl.parse(url)
-    with closing(connect(place, read_only=False)) as connection:
+    with closing(connect(place, read_only=False, create=True)) as connection:
         version = attempt(lambda: stored_version(connection))
     if version not in (0, manifest.schema_version):
         raise UserError(

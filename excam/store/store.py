@@ -20,7 +20,7 @@ from excam.store import dead_letters, ledger, offsets, runs, seen
 from excam.store.backup import Manifest, load_backup, write_backup
 from excam.store.commit import Committed, commit
 from excam.store.compact import KEEP_FILES, KEEP_VERSIONS, SMALL_FILE, Size, compact, store_size
-from excam.store.connection import attempt, connect, unreachable
+from excam.store.connection import attempt, connect, missing, unreachable
 from excam.store.database import Database, frugal
 from excam.store.forget import Forgotten, Selection, find_forgettable, forget
 from excam.store.lease import Lease, take_lease
@@ -50,12 +50,25 @@ class Store:
         self.data_path = self._data_path()
 
     @classmethod
-    def open(cls, url: str, *, read_only: bool = False, migrations: Sequence[Migration] = MIGRATIONS) -> Store:
-        """Open a store; a writable one is created when missing and brought up to date when older, under the lease."""
+    def open(
+        cls,
+        url: str,
+        *,
+        read_only: bool = False,
+        create: bool = True,
+        migrations: Sequence[Migration] = MIGRATIONS,
+    ) -> Store:
+        """Open a store; a writable one is brought up to date when older, under the lease, and made when missing.
+
+        Whoever only changes what a store holds says ``create=False``: a mistyped URL must not look like success.
+        """
         place = StoreUrl.parse(url)
-        connection = connect(place, read_only=read_only)
+        create = create and not read_only
+        connection = connect(place, read_only=read_only, create=create)
         try:
             version = attempt(lambda: stored_version(connection))
+            if version == 0 and not (read_only or create):
+                raise missing(place)
             refuse_newer(version, migrations)
             if version < migrations[-1].version:
                 if read_only:

@@ -6,12 +6,15 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import ray
 
-from excam.store import Store
+from excam.store import NoStoreError, Store
+from pipelines.again import replay, rescore
+from pipelines.batch import Scored
 from pipelines.progress import Silence
 from pipelines.session import session
 from pipelines.stopping import Terminated
@@ -56,6 +59,20 @@ def test_the_driver_of_a_cluster_knows_its_judge_without_having_any_weights(
     with session(store_url, judge_settings, "score", {}, 0.0, Silence()) as run:
         assert run.card == known
     assert not list((tmp_path / "cache").rglob("*.safetensors")), "nothing was fetched, converted or merged"
+
+
+@pytest.mark.parametrize("again", [rescore, replay])
+def test_judging_again_makes_no_store_and_fetches_no_model_where_the_url_is_mistyped(
+    again: Callable[[str, JudgeSettings], Scored],
+    store_url: str,
+    judge_settings: JudgeSettings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("EXCAM_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(NoStoreError):
+        again(store_url, judge_settings)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.engine

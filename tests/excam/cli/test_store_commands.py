@@ -21,7 +21,7 @@ from excam.cli.store import store as store_group
 from excam.cli.trends import trends
 from excam.cli.worst import worst
 from excam.fault import UserError
-from excam.store import Store
+from excam.store import NoStoreError, Store
 from tests.excam.store.outcomes import JUDGE, START, dead_letter, error, put, verdict
 
 HOSTILE = "\x1b[31mred\x1b[0m \u202eback [bold]not markup[/bold]"
@@ -195,6 +195,13 @@ def test_a_store_is_backed_up_forgets_a_person_and_is_restored(tmp_path: Path) -
     assert "NAME=VALUE" in run(store_group, url, "forget", "--where", "user.id").output
     with pytest.raises(UserError, match="which pairs"):
         run(store_group, url, "forget", "--yes")
+
+
+@pytest.mark.parametrize("arguments", [["forget", "--pair", "p0", "--yes"], ["compact"]])
+def test_what_changes_a_store_makes_none_where_the_url_is_mistyped(tmp_path: Path, arguments: list[str]) -> None:
+    with pytest.raises(NoStoreError, match="there is no store at"):
+        run(store_group, f"ducklake:sqlite:{tmp_path}/mistyped/catalog.sqlite", *arguments)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", [trends, worst, show, judges, runs, dead_letters, store_group])

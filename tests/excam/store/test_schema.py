@@ -45,7 +45,7 @@ def test_a_new_store_is_the_one_that_all_migrations_make(new_url: NewUrl) -> Non
 
 def test_a_store_whose_maker_died_half_way_is_finished_at_its_version(sqlite_url: str, new_sqlite: NewUrl) -> None:
     half = new_sqlite()
-    with closing(connect(StoreUrl.parse(half), read_only=False)) as connection:
+    with closing(connect(StoreUrl.parse(half), read_only=False, create=True)) as connection:
         dying = Migration(SCHEMA_VERSION, MIGRATIONS[-1].statements, _Interrupted())
         with pytest.raises(KeyboardInterrupt):
             make_tables(connection, (*MIGRATIONS[:-1], dying))

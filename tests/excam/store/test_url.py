@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from excam.fault import UserError
-from excam.store import Store, StoreUrl
+from excam.store import NoStoreError, Store, StoreUrl
+from excam.store.connection import connect
+from tests.excam.store.conftest import NewUrl
 from tests.postgres import Postgres
 
 
@@ -73,6 +76,25 @@ def test_reading_a_store_that_is_not_there_says_so(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no store at"):
         Store.open(f"ducklake:sqlite:{tmp_path}/none/catalog.sqlite", read_only=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_must_exist_is_not_made(new_url: NewUrl, tmp_path: Path) -> None:
+    url = new_url()
+    with pytest.raises(NoStoreError, match="there is no store at") as refused:
+        Store.open(url, create=False)
+    assert f"excam store init --store {shlex.quote(str(StoreUrl.parse(url)))}" in refused.value.fix
+    with pytest.raises(NoStoreError):
+        Store.open(url, read_only=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lake_without_our_tables_is_no_store_that_exists(new_sqlite: NewUrl) -> None:
+    url = new_sqlite()
+    connect(StoreUrl.parse(url), read_only=False, create=True).close()
+    with pytest.raises(NoStoreError):
+        Store.open(url, create=False)
+    Store.open(url).close()
+    Store.open(url, create=False).close()
 
 
 def test_a_catalogue_that_is_no_database_is_the_users_mistake(tmp_path: Path) -> None:
