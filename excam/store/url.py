@@ -17,6 +17,16 @@ from excam.fault import UserError
 DEFAULT_URL = "ducklake:sqlite:./excam-store/catalog.sqlite"
 PASSWORD_VARIABLE = "EXCAM_STORE_PASSWORD"
 
+# What libpq is told where the user does not say otherwise: a server that does not answer, or whose machine is gone, is
+# an error after some time instead of a wait without end. In seconds; tcp_user_timeout counts milliseconds.
+_CONNECT_SECONDS = "10"
+_PATIENCE = {
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+
 _FORMS = "ducklake:sqlite:PATH or ducklake:postgres:DSN?data_path=FOLDER"
 _KEYWORD = re.compile(r"\s*(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s']*)(?=\s|$)", re.DOTALL)
 
@@ -54,7 +64,8 @@ class StoreUrl:
         """What DuckDB attaches: a path or a libpq connection string, without a password."""
         if self.path is not None:
             return str(self.path)
-        return " ".join(f"{key}={_libpq(value)}" for key, value in self.dsn)
+        patience = _PATIENCE | {"connect_timeout": os.environ.get("PGCONNECT_TIMEOUT", _CONNECT_SECONDS)}
+        return _keyed(patience | dict(self.dsn))
 
     @property
     def heartbeat_target(self) -> str:
@@ -68,7 +79,7 @@ class StoreUrl:
     def __str__(self) -> str:
         beside = self.path is not None and self.data_path == _beside(self.path)
         data = f"?data_path={self.data_path}" if self.data_path and not beside else ""
-        return f"ducklake:{self.catalogue}:{self.catalogue_target}{data}"
+        return f"ducklake:{self.catalogue}:{self.path or _keyed(dict(self.dsn))}{data}"
 
 
 def _sqlite(body: str) -> StoreUrl:
@@ -129,6 +140,10 @@ def _keywords(text: str) -> dict[str, str]:
         found[match[1]] = re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith("'") else value
         position = match.end()
     return found
+
+
+def _keyed(dsn: dict[str, str]) -> str:
+    return " ".join(f"{key}={_libpq(value)}" for key, value in dsn.items())
 
 
 def _libpq(value: str) -> str:

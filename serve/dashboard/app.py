@@ -89,7 +89,8 @@ def build_dashboard(store_url: str, access: Access, audit: Audit | None = None, 
     return app
 
 
-def health() -> dict[str, str]:
+async def health() -> dict[str, str]:
+    """Answered without a thread: readers may have taken them all while they wait for the store."""
     return {"status": "ok"}
 
 

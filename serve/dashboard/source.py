@@ -39,6 +39,7 @@ class StoreSource:
         self._url = url
         self._lock = threading.Lock()
         self._stores: dict[bool, Store] = {}
+        self._failed: dict[bool, float] = {}
         self._kept = Answers()
         self._seen: int | None = None
 
@@ -103,8 +104,13 @@ class StoreSource:
             self._stores.clear()
 
     def _open(self, *, writable: bool) -> Store:
+        if store := self._stores.get(writable):
+            return store
+        asked = time.monotonic()
         with self._lock:
             if writable not in self._stores:
+                if self._failed.get(writable, 0.0) > asked:
+                    raise StoreUnreachableError  # found while this request waited: it need not wait as long again
                 try:
                     # A store must exist to be written to: opening a missing one for writing would create it.
                     with_care = Store.open(self._url, read_only=True)
@@ -114,6 +120,7 @@ class StoreSource:
                     self._stores[writable] = with_care
                 except (UserError, duckdb.Error, OSError) as error:
                     log.warning("the store cannot be opened: %s", error)
+                    self._failed[writable] = time.monotonic()
                     raise StoreUnreachableError from error
             return self._stores[writable]
 

@@ -46,6 +46,17 @@ def test_a_postgres_uri_says_the_same_as_key_values() -> None:
     )
 
 
+def test_a_server_is_waited_for_ten_seconds_unless_the_user_says_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PGCONNECT_TIMEOUT", raising=False)
+    url = StoreUrl.parse("ducklake:postgres:host=db dbname=lake")
+    assert "connect_timeout=10" in url.catalogue_target
+    assert str(url) == "ducklake:postgres:host=db dbname=lake"
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", "20")
+    assert "connect_timeout=20" in url.catalogue_target
+    own = StoreUrl.parse("ducklake:postgres:host=db dbname=lake connect_timeout=30 keepalives_idle=5").catalogue_target
+    assert ("connect_timeout=30" in own, "keepalives_idle=5" in own, own.count("_timeout=")) == (True, True, 2)
+
+
 @pytest.mark.parametrize(
     "text",
     [
