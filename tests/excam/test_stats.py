@@ -115,7 +115,7 @@ def test_many_items_that_differ_get_nearly_the_same_for_less(only_a: int, only_b
 
 
 def test_the_interval_of_a_paired_difference_is_newcombes() -> None:
-    # his example of 1998: 36 items with both, 12 with one, 2 with the other, none with neither
+    # 36 items with both, 12 with one, 2 with the other, none with neither
     assert paired_difference(36, 2, 12, 0) == pytest.approx((0.2, 0.0569, 0.3404), abs=1e-4)
     assert paired_difference(36, 12, 2, 0) == pytest.approx((-0.2, -0.3404, -0.0569), abs=1e-4)
     _, low, high = paired_difference(10, 0, 0, 90)
