@@ -16,14 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from excam.payment import Span, cards, ibans
+
 KINDS = ("email", "iban", "ip", "card", "national", "phone")
-Span = tuple[int, int]
 
 _EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_][\w-]{1,62}")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
 _IPV4 = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)")
 _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])")
-_CARD = re.compile(r"(?<![\d.])\d(?:[ -]?\d){12,18}(?![ -]?\d)")
 _DIGIT = re.compile(r"\d")
 
 # National numbers: the shape they are written in, and the python-stdnum module that checks them. A shape without
@@ -71,7 +70,7 @@ class Redactor:
         self._finders: list[tuple[str, Callable[[str], Iterator[Span]]]] = [
             (name, _pattern_finder(re.compile(pattern))) for name, pattern in patterns.items()
         ]
-        finders = {"email": _emails, "iban": _ibans, "ip": _addresses, "card": _cards, "national": _national_numbers}
+        finders = {"email": _emails, "iban": ibans, "ip": _addresses, "card": cards, "national": _national_numbers}
         for kind in KINDS:
             if kind in kinds:
                 self._finders.append((kind, _phone_finder(regions) if kind == "phone" else finders[kind]))
@@ -119,18 +118,6 @@ def _emails(text: str) -> Iterator[Span]:
     return (match.span() for match in _EMAIL.finditer(text)) if "@" in text else iter(())
 
 
-def _ibans(text: str) -> Iterator[Span]:
-    from stdnum import iban
-
-    for match in _IBAN.finditer(text):
-        # Words may follow an IBAN after a blank, so that the match runs on: the longest part that is one counts.
-        whole = match.group()
-        cuts = [len(whole), *(cut.start() for cut in reversed(list(re.finditer(r"[ -]", whole))))]
-        end = next((cut for cut in cuts if iban.is_valid(whole[:cut])), None)
-        if end is not None:
-            yield match.start(), match.start() + end
-
-
 def _addresses(text: str) -> Iterator[Span]:
     matches = [match for pattern in (_IPV4, _IPV6) for match in pattern.finditer(text) if len(match.group()) > 3]
     return iter(sorted(match.span() for match in matches if _is_address(match.group())))
@@ -142,15 +129,6 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _cards(text: str) -> Iterator[Span]:
-    from stdnum import luhn
-
-    for match in _CARD.finditer(text):
-        digits = re.sub(r"\D", "", match.group())
-        if digits[0] in "23456" and luhn.is_valid(digits):
-            yield match.span()
 
 
 @lru_cache(maxsize=1)

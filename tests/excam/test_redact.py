@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -53,10 +55,57 @@ def test_each_kind_is_found_in_the_middle_of_a_sentence(kind: str, text: str) ->
         "4111 1111 1111 1112 fails its check digit.",
         "@handle and a@b are no addresses; ratio 10:20:30.",
         "日本では、お正月に門松を飾ります。",
+        "Held in 2001 2002 2003 2004 2005 2006, ISBN 978 3 16 148410 0, 0.4111111111111111 of it.",
+        "Order 4111 1111 1111 1112 of 12/27, parcel RE24 1234567890123456 ok.",
     ],
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:
     assert redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Card 4111 1111 1111 1111 12/27 123", "Card [CARD] 12/27 123"),
+        ("my visa 4111 1111 1111 1111 123 thanks", "my visa [CARD] 123 thanks"),
+        ("Order 12 4111 1111 1111 1111 please", "Order 12 [CARD] please"),
+        ("2024 4111 1111 1111 1111", "2024 [CARD]"),
+        ("4111111111111111 1227", "[CARD] 1227"),
+        ("3782 822463 10005 1227", "[CARD] 1227"),
+        ("4111\xa01111\xa01111\xa01111", "[CARD]"),
+        ("4111\u202f1111\u202f1111\u202f1111", "[CARD]"),
+        ("no.4111 1111 1111 1111", "no.[CARD]"),
+        ("4111 1111 1111 1111 5500 0000 0000 0004", "[CARD] [CARD]"),
+        ("٤١١١ ١١١١ ١١١١ ١١١١", "[CARD]"),
+        ("2226 4111 1111 1111 1111", "[CARD]"),  # its first sixteen digits could be a card as well
+        ("Rechnung RE24 DE89370400440532013000 ok", "Rechnung RE24 [IBAN] ok"),
+        ("RE24 DE89 3704 0044 0532 0130 00 12 ok", "RE24 [IBAN] 12 ok"),
+        ("DE89\xa03704\xa00044\xa00532\xa00130\xa000", "[IBAN]"),
+    ],
+)
+def test_a_card_or_iban_is_found_whatever_numbers_stand_beside_it(text: str, left: str) -> None:
+    assert redacted(text, Redactor(("iban", "card"), {}, ())) == left
+
+
+def test_of_random_numbers_few_are_taken_for_cards() -> None:
+    chance = random.Random(1)
+
+    def share(lengths: list[int]) -> float:
+        texts = [" ".join(str(chance.randrange(10**size)).zfill(size) for size in lengths) for _ in range(2000)]
+        return sum("[CARD]" in redacted(text, Redactor(("card",), {}, ())) for text in texts) / len(texts)
+
+    assert share([4, 4, 4, 4]) < 0.07
+    assert share([16, 3]) < 0.12
+    assert share([5, 3, 5, 2, 4, 1, 3, 5]) < 0.01
+
+
+@pytest.mark.parametrize(
+    "piece", ["4", "4 ", "4111 ", "4111 1111 1111 1111 ", "4111 111111 11111 ", "DE89 ", "AB12 A "]
+)
+def test_a_text_of_nothing_but_numbers_is_searched_in_seconds(piece: str) -> None:
+    begun = time.process_time()
+    redacted(piece * (200_000 // len(piece)), Redactor(("iban", "card"), {}, ()))
+    assert time.process_time() - begun < 5
 
 
 def test_telephone_numbers_in_national_form_need_their_region() -> None:
