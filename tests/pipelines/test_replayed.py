@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ def replayed(store: Store, folder: Path) -> list[Row]:
     pq.write_table(replay_table(store.export_dead_letters()), path)
     file = inspect(str(path))
     assert isinstance(file, LogFile)
-    (section,) = plan_sections(store, JUDGE, [file], ScoreOptions())
+    (planned,) = plan_sections(store, JUDGE, [file], ScoreOptions())
+    section = replace(planned, own=True)
     return [row for unit in read_units(section) for row in screen_unit(unit, section, RecordMapping(), gate=False)[0]]
 
 

@@ -36,9 +36,13 @@ def screened(path: Path, share: float = 1.0, *, own: bool = False) -> list[Row]:
     return stored
 
 
+def letter(record: str, source: str, stage: str) -> pa.Table:
+    kept = {"dead_id": "d", "record": record, "source": source, "part": 3, "row": 7, "stage": stage}
+    return replay_table(pa.Table.from_pylist([kept]))
+
+
 def replayed(path: Path, stage: str, record: dict[str, Any]) -> list[Row]:
-    letter = {"record": [json.dumps(record, default=str)], "source": ["log"], "part": [3], "row": [7], "stage": [stage]}
-    pq.write_table(replay_table(pa.table(letter)), path)
+    pq.write_table(letter(json.dumps(record, default=str), "log", stage), path)
     return screened(path, own=True)
 
 
@@ -65,7 +69,6 @@ def test_a_dead_letter_of_the_judge_keeps_its_share_and_one_in_the_form_of_the_l
 
 
 def test_a_log_with_the_columns_of_a_replay_is_not_one(tmp_path: Path) -> None:
-    letter = {"record": ["no JSON"], "source": ["another"], "part": [3], "row": [7], "stage": [JUDGE_STAGE]}
-    pq.write_table(replay_table(pa.table(letter)), tmp_path / "log.parquet")
+    pq.write_table(letter("no JSON", "another", JUDGE_STAGE), tmp_path / "log.parquet")
     (row,) = screened(tmp_path / "log.parquet")
     assert (row["reason"], row["source"]) == ("bad_field", str(tmp_path / "log.parquet"))
