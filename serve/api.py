@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from excam.judge_card import JudgeCard
 from excam.judgement import JudgeFailure, Judgement
 from serve.deployment import judge_deployment
-from serve.guard import TOKEN_VARIABLE, Guard
+from serve.guard import Guard, token_in
 from serve.schemas import MAX_PAIRS, JudgedOut, PairIn, outcome_of
 from serve.settings import JudgeSettings
 
@@ -103,7 +103,7 @@ class Api:
         self._card = card
 
     def __serve_build_asgi_app__(self) -> FastAPI:
-        return build_api(self._judge, self._card, os.environ.get(TOKEN_VARIABLE))
+        return build_api(self._judge, self._card, token_in(os.environ))
 
 
 def api_application(settings: JudgeSettings, card: JudgeCard) -> Any:

@@ -27,7 +27,7 @@ from excam.judge_card import JudgeCard
 from excam.judgement import JudgeFailure, Judgement
 from serve.cores import engines_of
 from serve.engine_arguments import engine_environment
-from serve.guard import TOKEN_VARIABLE
+from serve.guard import TOKEN_VARIABLE, token_in
 from serve.identity import has_gpu, identify
 from serve.settings import JudgeSettings
 from serve.stuck import EngineStuckError
@@ -135,7 +135,7 @@ def build(args: Mapping[str, Any]) -> serve.Application:
         first = error.errors(include_url=False, include_input=False)[0]
         fields = ", ".join(JudgeArguments.model_fields)
         raise UserError(f"args.{'.'.join(map(str, first['loc']))}: {first['msg']}", f"fields: {fields}") from error
-    if not os.environ.get(TOKEN_VARIABLE) and not asked.only_this_machine:
+    if token_in(os.environ) is None and not asked.only_this_machine:
         raise UserError(
             "the judge has no token, and Serve may let others reach it",
             f"set {TOKEN_VARIABLE} in the environment of Ray's nodes, or say args.only_this_machine: true where "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+from collections.abc import Mapping
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -23,6 +24,16 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def token_in(environment: Mapping[str, str], variable: str = TOKEN_VARIABLE) -> str | None:
+    """The token a variable holds, none where it is unset or empty; white space around a token is no part of it."""
+    given = environment.get(variable)
+    if not given:
+        return None
+    if not given.strip():
+        raise UserError(f"{variable} is set but blank", "set it to a long random string, or do not set it")
+    return given.strip()
 
 
 def check_binding(host: str, token: str | None) -> None:

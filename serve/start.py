@@ -86,10 +86,10 @@ def start_judge(
         application, route = judge_deployment(settings), None
     else:
         from serve.api import api_application
-        from serve.guard import TOKEN_VARIABLE, check_binding
+        from serve.guard import check_binding, token_in
 
         host, port = http
-        check_binding(host, os.environ.get(TOKEN_VARIABLE))
+        check_binding(host, token_in(os.environ))
         serve.start(http_options={"host": host, "port": port})
         application, route = api_application(settings, card), "/"
     running = in_background(lambda: serve.run(application, name=name, route_prefix=route), "excam-start-judge")

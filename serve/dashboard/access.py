@@ -12,10 +12,10 @@ from pathlib import Path
 
 import yaml
 from fastapi import HTTPException
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from excam.fault import UserError
-from serve.guard import TOKEN_VARIABLE, is_loopback
+from serve.guard import TOKEN_VARIABLE, is_loopback, token_in
 
 READ_VARIABLE = "EXCAM_READ_TOKEN"
 
@@ -53,6 +53,13 @@ class Entry(BaseModel):
     role: Role
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
 
+    @field_validator("sha256")
+    @classmethod
+    def _is_of_a_token(cls, sha256: str) -> str:
+        if sha256 == _hash(""):
+            raise ValueError("this is the hash of no token at all")
+        return sha256
+
 
 @dataclass(frozen=True)
 class Access:
@@ -68,7 +75,7 @@ class Access:
             (TOKEN_VARIABLE, Person("reviewer", Role.REVIEW)),
             (READ_VARIABLE, Person("reader", Role.READ)),
         ):
-            if token := environment.get(variable):
+            if token := token_in(environment, variable):
                 people[_hash(token)] = person
         return cls(people)
 
@@ -85,7 +92,9 @@ class Access:
             )
 
     def who(self, token: str) -> Person | None:
-        """Whose token this is; every known one is compared, so that time tells nothing."""
+        """Whose token this is, nobody's if it is blank; every known one is compared, so that time tells nothing."""
+        if not token.strip():
+            return None
         given = _hash(token)
         found = None
         for known, person in self.people.items():

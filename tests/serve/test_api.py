@@ -13,7 +13,8 @@ import pytest
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
 from serve.api import build_api
-from serve.guard import check_binding
+from serve.deployment import build
+from serve.guard import check_binding, token_in
 from serve.schemas import MAX_BODY_BYTES, MAX_PAIRS
 
 PAIR = {"instruction": "What is eaten at Galungan?", "output": "Lawar and satay.", "pair_id": "p1"}
@@ -131,3 +132,12 @@ def test_binding_beyond_loopback_needs_a_token() -> None:
     check_binding("0.0.0.0", "secret")
     with pytest.raises(UserError, match="no token"):
         check_binding("0.0.0.0", None)
+
+
+def test_the_judges_token_is_read_as_the_dashboards_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert token_in({}) is None
+    assert token_in({"EXCAM_TOKEN": ""}) is None
+    assert token_in({"EXCAM_TOKEN": "secret\n"}) == "secret"
+    monkeypatch.setenv("EXCAM_TOKEN", "\n")
+    with pytest.raises(UserError, match="EXCAM_TOKEN is set but blank"):
+        build({})

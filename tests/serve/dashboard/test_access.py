@@ -73,6 +73,24 @@ def test_tokens_come_from_a_file_of_hashes(tmp_path: Path) -> None:
         Access.from_environment({}, file)
 
 
+@pytest.mark.parametrize("variable", ["EXCAM_TOKEN", "EXCAM_READ_TOKEN"])
+@pytest.mark.parametrize("blank", [" ", "\n", "\t \r\n"])
+def test_a_blank_token_is_a_mistake_and_an_empty_one_is_none(variable: str, blank: str) -> None:
+    with pytest.raises(UserError, match=f"{variable} is set but blank"):
+        Access.from_environment({variable: blank})
+    assert Access.from_environment({variable: ""}).is_open
+    assert Access.from_environment({variable: f"secret{blank}"}).who("secret") is not None
+
+
+def test_the_hash_of_nothing_is_no_entry_and_nothing_is_nobodys_token(tmp_path: Path) -> None:
+    nothing = hashlib.sha256(b"").hexdigest()
+    file = tmp_path / "tokens.yaml"
+    file.write_text(f"- name: Ana\n  role: review\n  sha256: {nothing}\n")
+    with pytest.raises(UserError, match=r"0\.sha256.*no token at all"):
+        Access.from_environment({}, file)
+    assert Access({nothing: Person("Ana", Role.REVIEW)}).who(" ") is None
+
+
 def test_a_client_that_asks_too_fast_waits_and_then_goes_on() -> None:
     now = [0.0]
     pace = Pace(burst=3, per_second=1.0, clock=lambda: now[0])
