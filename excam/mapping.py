@@ -19,6 +19,7 @@ from excam.pair import LoggedPair, content_hash
 from excam.redact import KINDS, Redactor, redactor
 from excam.shapes import (
     BadFieldError,
+    columns_of,
     flat_fields,
     is_too_deep,
     look_up,
@@ -167,7 +168,8 @@ class RecordMapping(BaseModel):
             found["logged_at"] = received_at
         for field in ("instruction", "output", "logged_at"):
             if found.get(field) is None:
-                raise BadFieldError(self.fields.get(field, field), "is missing or null")
+                what = f"is missing or null; the record has {columns_of(record)}; --mapping says which is which"
+                raise BadFieldError(self.fields.get(field, field), what)
         for field in ("instruction", "output"):
             if not isinstance(found[field], str):
                 found_type = type(found[field]).__name__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 Record = Mapping[str, Any]
@@ -22,6 +23,7 @@ FLAT_NAMES: Mapping[str, tuple[str, ...]] = {
 }
 CHAT_COLUMNS = ("messages", "conversation", "conversations")
 DEEPEST = 100  # levels a record may be nested: what walks it does so by recursion, which Python ends at some 900
+NAMED = 10, 40  # columns of a record that a message names, and characters of each: they are whatever a log holds
 
 
 class BadFieldError(ValueError):
@@ -74,6 +76,13 @@ def _held(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
         return value.values()
     return value if isinstance(value, list | tuple) else ()
+
+
+def columns_of(record: Record) -> str:
+    """The names of a record's columns for a message, the first of them where there are many."""
+    most, longest = NAMED
+    names = [repr(str(name)[:longest]) for name in islice(record, most)]
+    return ", ".join(names + ["…"] * (len(record) > most)) or "no columns"
 
 
 def flat_fields(record: Record) -> dict[str, Any]:

@@ -95,4 +95,4 @@ def _run(run: Session, paths: Sequence[str], options: ScoreOptions) -> Scored:
     plan = Planned(len(files), 0, (), pending_rows(sections))
     run.watcher.planned(plan)
     run.run(sections, options.mapping, gate=options.gate, registry=options.registry)
-    return Scored(run.run_id, run.card.judge_version, run.card.tuned, plan, run.tally, run.seconds)
+    return Scored.of(run, plan)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+import duckdb
+
 from excam.fault import UserError
 from excam.mapping import RecordMapping
 from excam.outcome import outcome_table
@@ -33,7 +35,11 @@ class ScoreOptions:
 
 @dataclass(frozen=True)
 class Scored:
-    """What a run did."""
+    """What a run did.
+
+    ``open_records`` counts those that have no verdict of this judge, also from runs before; where every row of this
+    run lacks one and the same field, ``missing`` says which.
+    """
 
     run_id: str
     judge_version: str
@@ -41,6 +47,17 @@ class Scored:
     planned: Planned
     tally: Tally
     seconds: float = 0.0
+    open_records: int = 0
+    missing: str | None = None
+
+    @classmethod
+    def of(cls, run: Session, plan: Planned) -> Scored:
+        """What a run that is done did, while its store is open."""
+        version, tally = run.card.judge_version, run.tally
+        in_vain = 0 < tally.rows == tally.dead_letters - len(plan.broken)
+        missing = run.store.query(missing_field, run.run_id) if in_vain else None
+        waiting = run.store.query(open_records, version)
+        return cls(run.run_id, version, run.card.tuned, plan, tally, run.seconds, waiting, missing)
 
     @property
     def pairs_per_second(self) -> float:
@@ -73,7 +90,7 @@ def score_logs(
         watcher.planned(plan)
         run.run(sections, options.mapping, gate=options.gate)
         run.tally += Tally(dead_letters=len(broken))
-    return Scored(run.run_id, run.card.judge_version, run.card.tuned, plan, run.tally, run.seconds)
+        return Scored.of(run, plan)
 
 
 def plan_sections(store: Store, judge_version: str, files: Sequence[LogFile], options: ScoreOptions) -> list[Section]:
@@ -88,6 +105,24 @@ def plan_sections(store: Store, judge_version: str, files: Sequence[LogFile], op
         done = store.done_parts(file.uri, fingerprint, judge_version)
         sections.extend(sections_of(file, fingerprint, unit_rows, done, sampling))
     return sections
+
+
+def open_records(connection: duckdb.DuckDBPyConnection, judge_version: str) -> int:
+    """How many records wait for a replay by this judge."""
+    asked = """SELECT count(*) FROM lake.dead_letters
+               WHERE judge_version = ? AND resolved_at IS NULL AND record IS NOT NULL"""
+    (count,) = connection.execute(asked, [judge_version]).fetchall()[0]
+    return int(count)
+
+
+def missing_field(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
+    """What a run's dead letters say, if it is of all of them that the same field is missing."""
+    asked = """SELECT count(DISTINCT split_part(told, ': is missing', 1)), bool_and(contains(told, ': is missing')),
+                      min(told)
+               FROM (SELECT substr(detail, length(source || ', row ' || "row" || ', ') + 1) AS told
+                     FROM lake.dead_letters WHERE run_id = ? AND reason || '' <> 'unreadable_file')"""
+    ((fields, all_missing, told),) = connection.execute(asked, [run_id]).fetchall()
+    return str(told) if fields == 1 and all_missing else None
 
 
 def _unreadable(broken: Sequence[BrokenFile]) -> str:

@@ -10,6 +10,7 @@ import click
 
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.options import json_option, store_option
+from excam.cli.printable import printable
 from excam.cli.progress import RunDisplay
 
 if TYPE_CHECKING:
@@ -67,9 +68,14 @@ def score(
 def summary(scored: Scored) -> str:
     """What a run did, in a few lines."""
     tally, plan = scored.tally, scored.planned
-    lines = [f"{path.uri}: {path.reason} (dead letter)" for path in plan.broken]
-    if not tally.rows and not plan.broken:
-        lines.append(f"Nothing new: all {plan.files} files are judged already by {scored.judge_version}.")
+    lines = [printable(f"{path.uri}: {path.reason} (dead letter)") for path in plan.broken]
+    if scored.missing:
+        lines.append(f"NO ROW IS A PAIR. All {tally.rows:,} rows lack the same field: {printable(scored.missing)}")
+    if not plan.files:
+        lines.append(f"Nothing to judge again by {scored.judge_version}.")
+    elif not tally.rows and not plan.broken:
+        files = "1 file holds" if plan.files == 1 else f"{plan.files:,} files hold"
+        lines.append(f"Nothing new: the {files} no row that {scored.judge_version} has not read already.")
     else:
         lines.append(
             f"{tally.rows:,} rows: {tally.judged:,} judged, {tally.reused:,} known texts, "
@@ -78,6 +84,9 @@ def summary(scored: Scored) -> str:
         )
     if tally.dead_letters:
         lines.append("See why with: excam dead-letters list")
+    if scored.open_records:
+        again = f"excam dead-letters replay {'--mapping FILE' if scored.missing else '[--mapping FILE]'}"
+        lines.append(f"{scored.open_records:,} records have no verdict. When the cause is mended: {again}")
     if not scored.tuned:
         lines.append("This judge is an UNTUNED base model: its verdicts show that the system works, not what is true.")
     speed = f", {scored.pairs_per_second:.1f} pairs/s" if tally.judged else ""

@@ -88,7 +88,11 @@ def test_opentelemetry_spans_are_read_in_every_form_they_are_exported(form: str)
 @pytest.mark.parametrize(
     ("record", "fault"),
     [
-        (FLAT | {"response": None}, "output: is missing or null"),
+        (
+            FLAT | {"response": None},
+            "output: is missing or null; the record has 'id', 'prompt', 'response', 'created_at'; "
+            "--mapping says which is which",
+        ),
         (FLAT | {"response": "  "}, "output: is empty"),
         (FLAT | {"response": 5}, "output: expected text, found int"),
         (FLAT | {"response": b"\xff"}, "output: expected text, found bytes"),
@@ -104,7 +108,15 @@ def test_a_bad_record_names_the_field_and_what_was_found(record: dict[str, Any],
 
 
 def test_a_bad_record_is_named_by_the_users_own_column() -> None:
-    assert fault_of({"q": None}, RecordMapping(fields={"instruction": "q"})) == "q: is missing or null"
+    assert fault_of({"q": None}, RecordMapping(fields={"instruction": "q"})).startswith("q: is missing or null")
+
+
+def test_of_many_or_hostile_columns_a_message_names_a_few_in_short() -> None:
+    record = {"\x1b[31m\ud800": 1, "long" * 100: 2} | {f"column {number}": number for number in range(50)}
+    said = fault_of(record)
+    assert "'\\x1b[31m\\ud800', 'longlong" in said
+    assert "'column 7', …; --mapping" in said
+    assert len(said) < 400
 
 
 def test_a_record_without_an_id_gets_the_same_one_every_time() -> None:

@@ -119,6 +119,7 @@ def test_every_pair_of_a_log_gets_a_verdict_of_this_judge(first_day: Judged) -> 
     assert all(0 < row["score"] <= 1 for row in found if row["status"] == "correct")
     tally = first_day.scored.tally
     assert (tally.rows, tally.judged, tally.reused, tally.dead_letters) == (24, 21, 1, 3)
+    assert (first_day.scored.open_records, first_day.scored.missing) == (2, None)
 
 
 def test_the_same_command_again_changes_nothing_and_new_files_are_judged_alone(
@@ -156,7 +157,7 @@ def test_a_text_judged_before_takes_its_stored_verdict(second_day: Judged) -> No
 def test_records_that_cannot_be_judged_are_dead_letters_that_say_why_and_keep_the_record(first_day: Judged) -> None:
     letters = {(letter["reason"], letter["row"]): letter for letter in dead_letters(first_day.store_url)}
     assert set(letters) == {("bad_field", 21), ("bad_field", 22), ("unreadable_file", 0)}
-    assert letters["bad_field", 21]["detail"].endswith("log.parquet, row 21, output: is missing or null")
+    assert "log.parquet, row 21, output: is missing or null; the record has" in letters["bad_field", 21]["detail"]
     assert '"pair-20"' in letters["bad_field", 21]["record"]
     assert "broken.parquet" in letters["unreadable_file", 0]["detail"]
 
