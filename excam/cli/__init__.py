@@ -70,11 +70,16 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Run the command line; a user's mistake prints what is wrong and how to mend it, and ends with status 2."""
+    """Run the command line; what a user can mend prints what is wrong and how to mend it, and ends with status 2."""
     try:
-        return cli.main(args=arguments, prog_name="excam", standalone_mode=True)
+        try:
+            return cli.main(args=arguments, prog_name="excam", standalone_mode=True)
+        finally:
+            sys.stdout.flush()
     except UserError as error:
         _tell(error)
+    except OSError as error:
+        _tell_refusal(error)
     except ModuleNotFoundError as error:
         missing = UserError(
             f"this command needs the package {error.name}, which is not installed",
@@ -82,6 +87,19 @@ def main(arguments: list[str] | None = None) -> Any:
         )
         _tell(missing)
     sys.exit(2)
+
+
+def _tell_refusal(error: OSError) -> None:
+    """Say what the operating system refused; whoever closed a pipe has read enough and is told nothing."""
+    from excam.cli.os_fault import drop_output, explained
+
+    try:
+        sys.stdout.flush()
+    except OSError:
+        drop_output()
+    if isinstance(error, BrokenPipeError):
+        sys.exit(1)
+    _tell(explained(error))
 
 
 def _tell(error: UserError) -> None:

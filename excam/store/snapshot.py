@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets
+import tempfile
 from pathlib import Path
 
 import duckdb
@@ -41,16 +41,19 @@ def write_snapshot(connection: duckdb.DuckDBPyConnection, file: str, *, replace:
         raise UserError(f"{target} exists", "name another file, or allow it to be replaced with --force")
     if not target.parent.is_dir():
         raise UserError(f"there is no folder {target.parent}", "create it, or name another file")
-    making = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    connection.execute(f"ATTACH {quote(str(making))} AS snapshot")
-    try:
-        counts = transact(connection, lambda: {name: _copy(connection, name, query) for name, query in TABLES.items()})
-    except BaseException:
-        connection.execute("DETACH snapshot")
-        making.unlink(missing_ok=True)
-        raise
-    connection.execute("DETACH snapshot")
-    os.replace(making, target)
+    # A folder of its own, because DuckDB keeps more beside the file, with texts in it, when the disk is full.
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
+        making = Path(folder) / "snapshot.duckdb"
+        try:
+            connection.execute(f"ATTACH {quote(str(making))} AS snapshot")
+            counts = transact(
+                connection, lambda: {name: _copy(connection, name, query) for name, query in TABLES.items()}
+            )
+            connection.execute("DETACH snapshot")
+        except (duckdb.IOException, duckdb.TransactionException) as error:
+            reason = " ".join(str(error).split())
+            raise UserError(f"{target} was not written: {reason}", "make room, or name another place") from error
+        os.replace(making, target)
     return counts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -26,7 +27,15 @@ from excam.store.forget import Forgotten, Selection, find_forgettable, forget
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
 from excam.store.offsets import OffsetRange
-from excam.store.schema import MIGRATIONS, Migration, make_tables, migrate_step, refuse_newer, stored_version
+from excam.store.schema import (
+    MIGRATIONS,
+    Migration,
+    make_tables,
+    migrate_step,
+    refuse_newer,
+    stored_version,
+    table_names,
+)
 from excam.store.scrub import scrub
 from excam.store.snapshot import write_snapshot
 from excam.store.url import StoreUrl
@@ -66,6 +75,7 @@ class Store:
         create = create and not read_only
         connection = connect(place, read_only=read_only, create=create)
         try:
+            _check_data(place, connection)
             version = attempt(lambda: stored_version(connection))
             if version == 0 and not (read_only or create):
                 raise missing(place)
@@ -79,7 +89,7 @@ class Store:
                 _migrate(place, connection, version, migrations)
         except BaseException as error:
             connection.close()
-            if isinstance(error, duckdb.HTTPException):
+            if isinstance(error, duckdb.IOException):
                 raise unreachable(place, error) from error
             raise
         return cls(place, connection, read_only=read_only)
@@ -124,7 +134,10 @@ class Store:
         """The right to write: a living holder is waited for, ``wait`` seconds at most, a dead one is replaced."""
         if self.read_only:
             raise UserError(f"the store {self.url} was opened read-only", "open it for writing")
-        return take_lease(self.url, self._connection, holder_note, wait)
+        try:
+            return take_lease(self.url, self._connection, holder_note, wait)
+        except duckdb.Error as error:  # such as a catalogue that may only be read
+            raise unreachable(self.url, error) from error
 
     def register_judge(self, card: JudgeCard) -> str:
         with self._connection.cursor() as connection:
@@ -290,6 +303,17 @@ class Store:
         )
         assert row is not None
         return str(row[0]).rstrip("/").removesuffix("/lake")
+
+
+def _check_data(url: StoreUrl, connection: duckdb.DuckDBPyConnection) -> None:
+    """Say at once that the folder is gone: single files are waited for, as somebody may just have replaced them."""
+    here = url.data_path is None or "://" in url.data_path or Path(url.data_path).is_dir()
+    tables = [] if here else attempt(lambda: table_names(connection))
+    if tables:
+        raise UserError(
+            f"the data files of the store {url} are missing: there is no folder {url.data_path}",
+            "put the folder back, or make a new store from a backup with: excam store restore",
+        )
 
 
 def _migrate(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -52,6 +54,40 @@ def test_judging_without_the_engine_says_what_to_install(tmp_path: Path) -> None
     assert done.returncode != 0
     assert "excam[cpu]" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+    return subprocess.run([sys.executable, "-m", "excam.cli", *arguments], check=False, timeout=120, **given)
+
+
+@pytest.mark.processes
+def test_what_the_system_refuses_is_told_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = run("store", "init", "--store", f"ducklake:sqlite:{tmp_path}/file/catalog.sqlite")
+    assert (done.returncode, done.stderr.splitlines()) == (
+        2,
+        [f"excam: {tmp_path}/file: File exists", "  fix: name another file or folder"],
+    )
+
+
+@pytest.mark.processes
+def test_a_cache_that_cannot_be_made_says_which_variable_names_another(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = run("adapters", "pull", str(tmp_path), env=os.environ | {"EXCAM_CACHE": f"{tmp_path}/file/excam"})
+    assert done.returncode == 2
+    assert f"{tmp_path}/file" in done.stderr
+    assert "EXCAM_CACHE" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("arguments", [["judge", "--help"], ["models", "list", "--json"], ["models", "list"]])
+def test_output_that_finds_no_room_is_one_message_and_no_success(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = run(*arguments, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == ["excam: No space left on device", "  fix: make room, or name another place"]
 
 
 def test_a_mistake_prints_what_is_wrong_and_how_to_mend_it(capsys: pytest.CaptureFixture[str]) -> None:

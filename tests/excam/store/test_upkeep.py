@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import resource
+import signal
 import threading
 import time
 from datetime import timedelta
@@ -132,6 +134,21 @@ def test_a_snapshot_is_a_plain_database_with_text_and_without_inner_keys(store: 
         wanted = "pair_id judge_version status score p_error country language app model logged_at"
         assert set(wanted.split()) <= columns
         assert not {name for name in columns if name.endswith("_key")}
+
+
+def test_a_snapshot_that_finds_no_room_leaves_nothing_behind(sqlite_store: Store, tmp_path: Path) -> None:
+    put(sqlite_store, *(verdict(number, output=random.randbytes(1000).hex()) for number in range(500)))
+    (tmp_path / "out").mkdir()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, before[1]))
+    try:
+        with pytest.raises(UserError, match="was not written"):
+            sqlite_store.snapshot(str(tmp_path / "out" / "out.duckdb"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_snapshot_never_replaces_a_file_unasked(sqlite_store: Store, tmp_path: Path) -> None:

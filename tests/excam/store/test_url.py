@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -106,6 +107,20 @@ def test_a_lake_without_our_tables_is_no_store_that_exists(new_sqlite: NewUrl) -
         Store.open(url, create=False)
     Store.open(url).close()
     Store.open(url, create=False).close()
+
+
+def test_a_store_whose_data_files_are_gone_says_so_at_once(sqlite_url: str) -> None:
+    data = StoreUrl.parse(sqlite_url).data_path
+    assert data
+    shutil.rmtree(data)
+    with pytest.raises(UserError, match=f"there is no folder {data}"):
+        Store.open(sqlite_url, read_only=True)
+
+
+def test_a_file_that_cannot_be_opened_is_no_defect(sqlite_store: Store, tmp_path: Path) -> None:
+    Path(f"{sqlite_store.url.path}-lease").mkdir()
+    with pytest.raises(UserError, match="cannot be opened"):
+        sqlite_store.lease()
 
 
 def test_a_catalogue_that_is_no_database_is_the_users_mistake(tmp_path: Path) -> None:

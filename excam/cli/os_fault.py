@@ -1,0 +1,42 @@
+"""What the operating system refused, in plain words: no defect of ours, so no traceback but, where known, a fix."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from pathlib import Path
+
+from excam.fault import UserError
+
+_FIXES = {
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "get the right to write there, or name another place"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room, or name another place"),
+    **dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), "name another file or folder"),
+}
+
+
+def explained(error: OSError) -> UserError:
+    """The file and the reason, as the system names them; for what lies in the cache also how to move that."""
+    reason = error.strerror or str(error)
+    if error.filename is None:
+        return UserError(reason, _FIXES.get(error.errno or 0, "check the files and addresses you named"))
+    file = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
+    if _is_of_cache(Path(file)):
+        return UserError(f"{file}: {reason}", "set EXCAM_CACHE to a folder that you may write to and that has room")
+    return UserError(f"{file}: {reason}", _FIXES.get(error.errno or 0, "check the file, and your access to it"))
+
+
+def _is_of_cache(file: Path) -> bool:
+    """Whether the file is in the cache, or is the folder in which the cache was to be made."""
+    from excam.models.cache import cache_root
+
+    root = cache_root()
+    return file.is_relative_to(root) or file == root.parent
+
+
+def drop_output() -> None:
+    """Let go of what stdout would not take, so that the end of the process does not try once more and complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
