@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import threading
+import time
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,8 @@ import duckdb
 import pytest
 
 from excam.fault import UserError
-from excam.store import Committed, Forgotten, Selection, Store
+from excam.store import Committed, Forgotten, Selection, Store, scrub
+from excam.store.keys import pair_key
 from excam.store.queries import Bucket, By, trends
 from excam.store.replays import request_replay
 from excam.store.reviews import Opinion, add_review
@@ -191,6 +195,53 @@ def test_a_deletion_that_was_cut_short_is_finished_by_the_next(sqlite_store: Sto
     with sqlite_store.lease() as lease:
         assert sqlite_store.forget(lease, chosen) == NOTHING
     assert traces(sqlite_store, SECRET) == set()
+
+
+def test_what_a_killed_writer_left_goes_at_once(store: Store) -> None:
+    put(store, *others(), said_by(SECRET, 1), dead_letter(20, record=f'{{"pair_id": "{SECRET}-1"}}'))
+    written = [Path(name) for name in traces(store, SECRET) if name.endswith(".parquet")]
+    assert len(written) == len(("texts", "pairs", "verdicts", "errors", "dead_letters"))
+    for file in written:
+        shutil.copy(file, file.with_name("never-committed.parquet"))
+    with store.lease() as lease:
+        store.forget(lease, Selection(pair_ids=(f"{SECRET}-1",)))
+    assert traces(store, SECRET) == set()
+    assert count(store, "texts") == 3
+
+
+def test_a_file_that_is_written_without_the_lease_goes_once_it_is_old(sqlite_store: Store) -> None:
+    put(sqlite_store, *others())
+    left = [Path(sqlite_store.data_path) / f"lake/main/reviews/{name}.parquet" for name in ("young", "old")]
+    left[0].parent.mkdir()
+    for file in left:
+        duckdb.sql(f"SELECT '{SECRET}' AS comment").write_parquet(str(file))
+    long_ago = time.time() - 660
+    os.utime(left[1], (long_ago, long_ago))
+    with sqlite_store.lease() as lease:
+        sqlite_store.forget(lease, Selection(pair_ids=("p0",)))
+    assert [file.exists() for file in left] == [True, False]
+
+
+@pytest.mark.postgres
+def test_a_review_that_is_committed_meanwhile_is_kept(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store.open(postgres_url) as reading, Store.open(postgres_url) as deleting:
+        put(deleting, *others())
+        with reading._connection.cursor() as reader:
+
+            def commit_and_vacuum(connection: duckdb.DuckDBPyConnection) -> None:
+                reader.execute("COMMIT")
+                vacuum(connection)
+
+            vacuum = scrub._vacuum_server
+            monkeypatch.setattr(scrub, "_vacuum_server", commit_and_vacuum)
+            reader.execute("BEGIN")
+            reader.execute(
+                "INSERT INTO lake.reviews (pair_key, pair_id, judge_version, comment) VALUES (?, 'p1', ?, 'well seen')",
+                [pair_key("p1"), JUDGE],
+            )
+            with deleting.lease() as lease:
+                assert deleting.forget(lease, Selection(pair_ids=("p0",))).pairs == 1
+        assert rows_of(deleting, "SELECT comment FROM lake.reviews") == [{"comment": "well seen"}]
 
 
 def test_readers_are_not_hurt_when_files_vanish(sqlite_store: Store) -> None:
