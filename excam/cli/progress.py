@@ -49,7 +49,7 @@ class RunDisplay:
         self._progress.update(self._task, description=step, completed=done, total=total or None)
 
     def planned(self, plan: Planned) -> None:
-        done = f", {plan.files_done} already judged" if plan.files_done else ""
+        done = f", {plan.files_done} already read" if plan.files_done else ""
         self._progress.console.print(f"{plan.files} files{done}; {plan.rows:,} rows to do")
         self._progress.update(self._task, completed=0, total=plan.rows, description="starting the judge")
 
