@@ -26,6 +26,8 @@ from serve.settings import JudgeSettings
 CALL_PAIRS = 16
 CALL_TIMEOUT = 120.0
 RETRY_AFTER = "5"
+MAX_PROBLEMS = 20
+MAX_NAME = 100
 LATE_RETRY_AFTER = "60"  # a judge that is late has too much to do already
 
 Pairs = PairIn | Annotated[list[PairIn], Field(min_length=1, max_length=MAX_PAIRS)]
@@ -88,9 +90,16 @@ def build_api(judge: Any, card: JudgeCard, token: str | None) -> FastAPI:
 
 
 def _without_the_body(request: Request, error: Exception) -> Response:
-    """What is wrong with a body, without giving it back: it may be 8 MB, and need not be text."""
+    """What is wrong with a body first of all, without giving it back: it may be 8 MB, and need not be text."""
     assert isinstance(error, RequestValidationError)
-    wrong = [{key: problem[key] for key in ("loc", "msg", "type")} for problem in error.errors()]
+    wrong = [
+        {
+            "loc": [step[:MAX_NAME] if isinstance(step, str) else step for step in problem["loc"]],
+            "msg": problem["msg"],
+            "type": problem["type"],
+        }
+        for problem in error.errors()[:MAX_PROBLEMS]
+    ]
     return JSONResponse({"detail": wrong}, 422)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from excam.judgement import JudgeFailure, Judgement, error_rows
 from excam.report import Location, Severity, Status
@@ -12,6 +12,7 @@ from excam.report import Location, Severity, Status
 MAX_PAIRS = 256
 MAX_CHARACTERS = 2_000_000
 MAX_BODY_BYTES = 8 * 2**20
+MAX_FIELDS = 20  # of a pair that are looked at: each one too many is an error of its own
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARACTERS)]
 
@@ -26,6 +27,13 @@ class PairIn(BaseModel):
     pair_id: Annotated[str, StringConstraints(max_length=500)] | None = Field(
         default=None, description="given back with the verdict, so that answers can be matched"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_few_fields(cls, given: Any) -> Any:
+        if isinstance(given, dict) and len(given) > MAX_FIELDS:
+            raise ValueError(f"{len(given):,} fields, where a pair has {', '.join(cls.model_fields)}")
+        return given
 
 
 class ErrorOut(BaseModel):

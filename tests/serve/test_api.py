@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -92,6 +93,33 @@ def test_with_the_token_it_answers(unreached: Any) -> None:
 def test_a_body_of_another_form_is_422(unreached: Any, body: Any) -> None:
     headers = {"authorization": "Bearer secret", "content-type": "application/json"}
     assert ask(unreached, "POST", "/v1/judge", content=json.dumps(body), headers=headers).status_code == 422
+
+
+def _fields(number: int) -> str:
+    return ",".join(f'"{field}":1' for field in range(number))
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (f"{{{_fields(700_000)}}}", "700,000 fields, where a pair has instruction, output, pair_id"),
+        (f"[{','.join(['{' + _fields(2_700) + '}'] * MAX_PAIRS)}]", "2,700 fields"),
+        (f"[{','.join(['{' + _fields(20) + '}'] * MAX_PAIRS)}]", "Extra inputs are not permitted"),
+        (f'{{"{"k" * 8_000_000}":1}}', "Extra inputs are not permitted"),
+        (f"[{','.join(['{}'] * 2_000_000)}]", f"at most {MAX_PAIRS} items"),
+        ("[" * 4_000_000, "error parsing the body"),
+        (f'{{"instruction":{"1" * 8_000_000},"output":"x"}}', "error parsing the body"),
+    ],
+    ids=["fields", "fields of many", "few fields of many", "a long name", "pairs", "depth", "digits"],
+)
+def test_a_bad_body_is_refused_in_a_moment_and_in_few_words(unreached: Any, body: str, said: str) -> None:
+    headers = {"authorization": "Bearer secret", "content-type": "application/json"}
+    begun = time.process_time()
+    answer = ask(unreached, "POST", "/v1/judge", content=body, headers=headers)
+    assert time.process_time() - begun < 4
+    assert answer.status_code in (400, 422)
+    assert said in answer.text
+    assert len(answer.content) < 10_000
 
 
 def test_a_body_too_large_is_413_whether_or_not_it_says_so(unreached: Any) -> None:
