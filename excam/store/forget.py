@@ -22,6 +22,7 @@ from excam.shapes import look_up
 from excam.store.connection import transact
 from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY, pair_key
 from excam.store.lease import Lease
+from excam.store.mentions import mentions, same
 
 FORGOTTEN = "the text of this pair was deleted"
 
@@ -152,11 +153,7 @@ def _of_person(rows: pa.RecordBatchReader, selection: Selection) -> Iterator[pa.
 
 def _holds(metadata: str, selection: Selection) -> bool:
     opened = json.loads(metadata)
-    return isinstance(opened, dict) and all(_same(look_up(opened, name), value) for name, value in selection.metadata)
-
-
-def _same(found: Any, value: str) -> bool:
-    return found == value or (found is not None and not isinstance(found, str) and json.dumps(found) == value)
+    return isinstance(opened, dict) and all(same(look_up(opened, name), value) for name, value in selection.metadata)
 
 
 def _letters(connection: duckdb.DuckDBPyConnection, selection: Selection) -> list[str]:
@@ -171,35 +168,10 @@ def _letters(connection: duckdb.DuckDBPyConnection, selection: Selection) -> lis
         for row in batch.to_pylist():
             named = not selection.pair_ids or row["pair_id"] in selection.pair_ids
             if not named and row["pair_id"] is None:
-                named = any(_mentions(row["record"], None, one) for one in selection.pair_ids)
-            if named and all(_mentions(row["record"], name, value) for name, value in selection.metadata):
+                named = any(mentions(row["record"], None, one) for one in selection.pair_ids)
+            if named and all(mentions(row["record"], name, value) for name, value in selection.metadata):
                 found.append(row["dead_id"])
     return found
-
-
-def _mentions(record: str | None, name: str | None, value: str) -> bool:
-    """Whether a record holds the value, under this name if one is given and the record can be read."""
-    if not record:
-        return False
-    try:
-        opened = json.loads(record)
-    except ValueError:
-        return value in record
-    last = name.rpartition(".")[2] if name else None
-    return _within(opened, last, value)
-
-
-def _within(part: Any, name: str | None, value: str) -> bool:
-    if isinstance(part, dict):
-        return any(
-            ((name is None or key == name) and _same(one, value)) or _within(one, name, value)
-            for key, one in part.items()
-        )
-    if isinstance(part, list):
-        return any(_within(one, name, value) for one in part)
-    if isinstance(part, str) and part[:1] in "{[" and value in part.replace("\\", ""):
-        return _mentions(part, name, value)
-    return False
 
 
 def _leave(connection: duckdb.DuckDBPyConnection, keep_scores: bool) -> None:

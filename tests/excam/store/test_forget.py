@@ -172,6 +172,16 @@ def test_a_request_to_try_a_deleted_dead_letter_again_goes_with_it(sqlite_store:
     assert rows_of(sqlite_store, "SELECT dead_id FROM lake.replay_requests") == [{"dead_id": left["dead_id"]}]
 
 
+def test_dead_letters_go_however_they_name_a_person(sqlite_store: Store) -> None:
+    flat, deep = json.dumps({"user.id": SECRET, "output": None}), f'{{"user": "{SECRET}", "tools": {"[" * 3000}'
+    put(sqlite_store, *others(), *(dead_letter(number, record=text) for number, text in enumerate((flat, deep), 20)))
+    put(sqlite_store, dead_letter(30, record='{"user.id": "somebody"}'))
+    with sqlite_store.lease() as lease:
+        assert sqlite_store.forget(lease, Selection(metadata=(("user.id", SECRET),))).dead_letters == 2
+    assert traces(sqlite_store, SECRET) == set()
+    assert count(sqlite_store, "dead_letters") == 1
+
+
 def test_nothing_is_deleted_while_another_writes(sqlite_url: str) -> None:
     with Store.open(sqlite_url) as writing, Store.open(sqlite_url) as deleting:
         put(writing, said_by(SECRET, 1))
