@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -69,11 +70,14 @@ def start_judge(
     ``http`` adds the HTTP face at this host and port; ``waiting`` is called with the seconds waited so far, so that a
     terminal can show that loading a model takes its time.
     """
+    import ray
     from ray import serve
 
     from serve.deployment import judge_deployment
     from serve.identity import card_for_driver
 
+    if http is not None and not (ray.is_initialized() or os.environ.get("RAY_ADDRESS")):
+        _check_port(*http)
     start_ray()
     card = card_for_driver(settings)
     name = f"{APPLICATION}-{card.judge_version}"
@@ -103,6 +107,19 @@ def start_judge(
     except RuntimeError as error:
         fix = "set EXCAM_RAY_LOGS=1 to see the engine's own output"
         raise UserError(f"the judge did not start: {error}", fix) from error
+
+
+def _check_port(host: str, port: int) -> None:
+    """Refuse a port of this machine that is taken, before Ray starts and says so in a traceback of its own."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+    except OSError as error:
+        raise UserError(
+            f"the judge cannot listen on port {port} of {host}: {error.strerror}", "choose another with --port"
+        ) from error
 
 
 def _check_room(settings: JudgeSettings) -> None:

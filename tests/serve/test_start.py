@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -33,6 +34,20 @@ def test_the_token_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.Mo
     token.chmod(0o644)
     keep_token_private()
     assert stat.S_IMODE(token.stat().st_mode) == 0o600
+
+
+def test_a_port_that_is_taken_is_named_before_anything_starts() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        command = [sys.executable, "-m", "excam.cli", "judge", "serve", "--port", port, "--base", "smollm2-135m"]
+        done = subprocess.run(
+            command, cwd=ROOT, env=_without_ray(), capture_output=True, text=True, timeout=120, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-2:] == [
+        f"excam: the judge cannot listen on port {port} of 127.0.0.1: Address already in use",
+        "  fix: choose another with --port",
+    ]
 
 
 @pytest.fixture
