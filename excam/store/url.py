@@ -57,7 +57,8 @@ class StoreUrl:
                 return _postgres(body.removeprefix(prefix))
         if body.startswith(("postgres:", "postgresql:", "ducklake:")):
             raise UserError("the store URL names no catalogue this version knows", f"write it as {_FORMS}")
-        raise UserError(f"not a store URL: {body!r}", f"write it as {_FORMS}, for example ducklake:sqlite:{body}")
+        example = f"ducklake:sqlite:{body.removeprefix('sqlite:')}"
+        raise UserError(f"not a store URL: {body!r}", f"write it as {_FORMS}, for example {example}")
 
     @property
     def catalogue_target(self) -> str:

@@ -76,6 +76,13 @@ def test_a_url_with_a_password_is_refused_without_repeating_it(text: str) -> Non
     assert refused.value.fix
 
 
+def test_the_example_for_a_url_without_its_beginning_is_one_that_works() -> None:
+    for text in ("./a.sqlite", "sqlite:./a.sqlite"):
+        with pytest.raises(UserError) as refused:
+            StoreUrl.parse(text)
+        assert refused.value.fix.endswith("for example ducklake:sqlite:./a.sqlite")
+
+
 @given(st.text(max_size=60))
 @example("/")
 def test_any_text_is_a_store_or_the_users_mistake(text: str) -> None:
