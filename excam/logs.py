@@ -63,6 +63,11 @@ def start_logging(stream: TextIO | None = None) -> logging.Handler | None:
     return handler
 
 
+def started() -> bool:
+    """Whether events are written anywhere: where EXCAM_LOG itself is mistaken, they are not."""
+    return bool(logging.getLogger("excam").handlers)
+
+
 def bind(**fields: object) -> None:
     """From now on every line of this process carries these; a process does one run at a time."""
     _bound.update(fields)

@@ -103,9 +103,9 @@ def _tell_refusal(error: OSError) -> None:
 
 
 def _tell(error: UserError) -> None:
-    if os.environ.get("EXCAM_LOG", "").lower() == "json":
-        from excam.logs import event
+    from excam.logs import event, started
 
+    if started():
         event("failed", 40, error=error.message, fix=error.fix)
     else:
         from excam.cli.printable import printable

@@ -90,6 +90,13 @@ def test_output_that_finds_no_room_is_one_message_and_no_success(arguments: list
     assert done.stderr.splitlines() == ["excam: No space left on device", "  fix: make room, or name another place"]
 
 
+@pytest.mark.processes
+def test_a_log_that_does_not_start_is_told_in_plain_words() -> None:
+    done = run("models", "list", env=os.environ | {"EXCAM_LOG": "json", "EXCAM_LOG_LEVEL": "loud"})
+    assert done.returncode == 2
+    assert done.stderr.startswith("excam: EXCAM_LOG_LEVEL is 'LOUD'\n  fix: ")
+
+
 def test_a_mistake_prints_what_is_wrong_and_how_to_mend_it(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["trends", "--store", "nonsense"])
