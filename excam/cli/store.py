@@ -99,7 +99,8 @@ def compact(store: str, keep_days: float, wait: float, as_json: bool) -> None:
 def snapshot(file: str, force: bool, store: str, as_json: bool) -> None:
     """Write the store as it is now to FILE, a plain DuckDB database for notebooks and BI tools.
 
-    Tables: pairs (with their text), verdicts, errors, dead_letters, judges, runs.
+    Tables: pairs (with their text), verdicts, errors, dead_letters, judges, runs, stream_ranges, reviews, alerts,
+    alert_deliveries, replay_requests.
     """
     from excam.store import Store
 

@@ -22,6 +22,7 @@ from excam.cli.trends import trends
 from excam.cli.worst import worst
 from excam.fault import UserError
 from excam.store import NoStoreError, Store
+from excam.store.snapshot import TABLES
 from tests.excam.store.outcomes import JUDGE, START, dead_letter, error, put, verdict
 
 HOSTILE = "\x1b[31mred\x1b[0m \u202eback [bold]not markup[/bold]"
@@ -177,6 +178,11 @@ def test_a_store_is_made_described_compacted_and_copied(tmp_path: Path) -> None:
     assert "being written by  nobody" in run(store_group, url, "info").output
     assert load(store_group, url, "compact", "--keep-days", "0")["after"]["versions"] == 1
     assert "0 pairs" in run(store_group, url, "snapshot", str(tmp_path / "out.duckdb")).output
+
+
+def test_the_help_of_a_snapshot_names_all_its_tables() -> None:
+    told = CliRunner().invoke(store_group, ["snapshot", "--help"]).output
+    assert [name for name in TABLES if name not in told] == []
 
 
 def test_a_store_is_backed_up_forgets_a_person_and_is_restored(tmp_path: Path) -> None:
