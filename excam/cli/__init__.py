@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -71,6 +72,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; what a user can mend prints what is wrong and how to mend it, and ends with status 2."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal takes every letter
     try:
         try:
             return cli.main(args=arguments, prog_name="excam", standalone_mode=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +64,25 @@ def test_a_trend_table_names_the_judge_the_country_and_the_interval(url: str) ->
     assert "UNTUNED" in printed.splitlines()[0]
     (indonesia,) = [line for line in printed.splitlines() if line.startswith("ID Indonesia")]
     assert indonesia.split() == ["ID", "Indonesia", "2025-03-01", "2", "1", "50.0", "%", "9.5–90.5", "%", "–", "–"]
+
+
+@pytest.mark.parametrize("columns", ["20", "30", "40", "60", "80"])
+def test_every_figure_is_whole_however_narrow_the_terminal(url: str, columns: str) -> None:
+    asked = {"EXCAM_STORE": url, "COLUMNS": columns}
+    printed = CliRunner(env=asked).invoke(trends, ["--bucket", "month"], catch_exceptions=False).output
+    (indonesia,) = [line for line in printed.splitlines() if line.startswith("ID Indonesia")]
+    assert indonesia.split() == ["ID", "Indonesia", "2025-03-01", "2", "1", "50.0", "%", "9.5–90.5", "%", "–", "–"]
+    for line in CliRunner(env=asked).invoke(runs, catch_exceptions=False).output.splitlines()[1:]:
+        assert not [cell for cell in line.split() if len(cell) == 1 and cell.isalpha()], "no text is folded to letters"
+
+
+def test_what_stdout_cannot_write_becomes_escapes_and_json_stays_json(url: str) -> None:
+    command = [sys.executable, "-m", "excam.cli", "show", "p3", "--store", url]
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*command, "--json"], env=ascii_only, capture_output=True, check=True)
+    assert json.loads(done.stdout.decode("ascii"))["output"] == HOSTILE
+    trend = [sys.executable, "-m", "excam.cli", "trends", "--store", url]
+    assert b"9.5\\u201390.5 %" in subprocess.run(trend, env=ascii_only, capture_output=True, check=True).stdout
 
 
 def test_a_trend_as_json_and_csv_holds_the_same_rows(url: str) -> None:
