@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-import duckdb
-
 from excam.fault import UserError
 from excam.mapping import RecordMapping
 from excam.outcome import outcome_table
 from excam.store import LedgerUnit, Store
+from excam.store.dead_letters import missing_field
+from excam.store.replays import open_records
 from pipelines.caps import capped_sampling
 from pipelines.files import BrokenFile, LogFile, find_logs, inspect
 from pipelines.progress import Planned, Silence, Tally, Watcher
@@ -105,24 +105,6 @@ def plan_sections(store: Store, judge_version: str, files: Sequence[LogFile], op
         done = store.done_parts(file.uri, fingerprint, judge_version)
         sections.extend(sections_of(file, fingerprint, unit_rows, done, sampling))
     return sections
-
-
-def open_records(connection: duckdb.DuckDBPyConnection, judge_version: str) -> int:
-    """How many records wait for a replay by this judge."""
-    asked = """SELECT count(*) FROM lake.dead_letters
-               WHERE judge_version = ? AND resolved_at IS NULL AND record IS NOT NULL"""
-    (count,) = connection.execute(asked, [judge_version]).fetchall()[0]
-    return int(count)
-
-
-def missing_field(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
-    """What a run's dead letters say, if it is of all of them that the same field is missing."""
-    asked = """SELECT count(DISTINCT split_part(told, ': is missing', 1)), bool_and(contains(told, ': is missing')),
-                      min(told)
-               FROM (SELECT substr(detail, length(source || ', row ' || "row" || ', ') + 1) AS told
-                     FROM lake.dead_letters WHERE run_id = ? AND reason || '' <> 'unreadable_file')"""
-    ((fields, all_missing, told),) = connection.execute(asked, [run_id]).fetchall()
-    return str(told) if fields == 1 and all_missing else None
 
 
 def _unreadable(broken: Sequence[BrokenFile]) -> str:

@@ -157,3 +157,13 @@ def resolve_dead_letters(
 def _changed(connection: duckdb.DuckDBPyConnection) -> int:
     row = connection.fetchone()
     return int(row[0]) if row else 0
+
+
+def missing_field(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
+    """What a run's dead letters say, if it is of all of them that the same field is missing."""
+    asked = """SELECT count(DISTINCT split_part(told, ': is missing', 1)), bool_and(contains(told, ': is missing')),
+                      min(told)
+               FROM (SELECT substr(detail, length(source || ', row ' || "row" || ', ') + 1) AS told
+                     FROM lake.dead_letters WHERE run_id = ? AND reason || '' <> 'unreadable_file')"""
+    ((fields, all_missing, told),) = connection.execute(asked, [run_id]).fetchall()
+    return str(told) if fields == 1 and all_missing else None

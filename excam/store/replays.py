@@ -94,3 +94,11 @@ def open_letters(
         {"judge": judge_version, "ids": list(dead_ids) if dead_ids is not None else None},
     ).to_arrow_reader(VECTOR)
     return portions(reader, rows)
+
+
+def open_records(connection: duckdb.DuckDBPyConnection, judge_version: str) -> int:
+    """How many records wait for a replay by this judge."""
+    asked = """SELECT count(*) FROM lake.dead_letters
+               WHERE judge_version = ? AND resolved_at IS NULL AND record IS NOT NULL"""
+    (count,) = connection.execute(asked, [judge_version]).fetchall()[0]
+    return int(count)
