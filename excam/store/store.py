@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -27,23 +26,14 @@ from excam.store.forget import Forgotten, Selection, find_forgettable, forget
 from excam.store.lease import Lease, take_lease
 from excam.store.ledger import LedgerUnit
 from excam.store.offsets import OffsetRange
-from excam.store.schema import (
-    MIGRATIONS,
-    Migration,
-    make_tables,
-    migrate_step,
-    refuse_newer,
-    stored_version,
-    table_names,
-)
+from excam.store.opening import check_data, migrate
+from excam.store.schema import MIGRATIONS, Migration, refuse_newer, stored_version
 from excam.store.scrub import scrub
 from excam.store.snapshot import write_snapshot
 from excam.store.url import StoreUrl
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-
-MIGRATION_WAIT = 60.0
 
 
 class Store:
@@ -75,7 +65,7 @@ class Store:
         create = create and not read_only
         connection = connect(place, read_only=read_only, create=create)
         try:
-            _check_data(place, connection)
+            check_data(place, connection)
             version = attempt(lambda: stored_version(connection))
             if version == 0 and not (read_only or create):
                 raise missing(place)
@@ -86,7 +76,7 @@ class Store:
                         f"the store has schema version {version}, this ExCAM reads version {migrations[-1].version}",
                         f"bring it up to date with: excam store init --store '{place}'",
                     )
-                _migrate(place, connection, version, migrations)
+                migrate(place, connection, version, migrations)
         except BaseException as error:
             connection.close()
             if isinstance(error, duckdb.IOException):
@@ -303,28 +293,3 @@ class Store:
         )
         assert row is not None
         return str(row[0]).rstrip("/").removesuffix("/lake")
-
-
-def _check_data(url: StoreUrl, connection: duckdb.DuckDBPyConnection) -> None:
-    """Say at once that the folder is gone: single files are waited for, as somebody may just have replaced them."""
-    here = url.data_path is None or "://" in url.data_path or Path(url.data_path).is_dir()
-    tables = [] if here else attempt(lambda: table_names(connection))
-    if tables:
-        raise UserError(
-            f"the data files of the store {url} are missing: there is no folder {url.data_path}",
-            "put the folder back, or make a new store from a backup with: excam store restore",
-        )
-
-
-def _migrate(
-    url: StoreUrl, connection: duckdb.DuckDBPyConnection, version: int, migrations: Sequence[Migration]
-) -> None:
-    """Make the tables of a new store; change those of an existing one only while nobody else writes."""
-    if version == 0:
-        make_tables(connection, migrations)
-        version = attempt(lambda: stored_version(connection))
-    later = [migration for migration in migrations if migration.version > version]
-    if later:
-        with take_lease(url, connection, "migrating the store", wait=MIGRATION_WAIT):
-            for migration in later:
-                migrate_step(connection, migration)

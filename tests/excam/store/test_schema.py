@@ -61,7 +61,7 @@ def test_a_store_whose_maker_died_half_way_is_finished_at_its_version(sqlite_url
 
 
 def test_a_migration_waits_for_the_writer_to_finish(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("excam.store.store.MIGRATION_WAIT", 0.2)
+    monkeypatch.setattr("excam.store.opening.MIGRATION_WAIT", 0.2)
     with Store.open(sqlite_url) as store, store.lease("score"):
         with pytest.raises(UserError, match="being written"):
             Store.open(sqlite_url, migrations=LATER)
