@@ -31,7 +31,7 @@ LogWriter = Callable[..., Path]
 
 
 SYSTEM = ("tests/pipelines/", "tests/serve/", "tests/train/", "tests/chaos/")
-STORES = ("tests/excam/store/", "tests/excam/cli/test_store_commands.py", "tests/excam/test_alerts.py")
+STORES = ("tests/excam/store/", "tests/excam/cli/test_store_commands.py", "tests/excam/alerts/")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

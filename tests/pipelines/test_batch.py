@@ -28,7 +28,7 @@ from pipelines.batch import Scored, ScoreOptions, score_logs
 from pipelines.progress import Planned, Silence, Tally
 from serve.settings import JudgeSettings
 from tests.conftest import LogWriter, pair_record
-from tests.excam.test_alerts import webhook
+from tests.excam.alerts.cases import webhook
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
 NO_GATE = ScoreOptions(gate=False)
