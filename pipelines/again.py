@@ -17,7 +17,8 @@ from excam.store.connection import attempt
 from excam.store.database import frugal
 from excam.store.replays import open_letters, waiting_replays
 from pipelines.batch import Scored, ScoreOptions, plan_sections
-from pipelines.files import LogFile, inspect, open_filesystem
+from pipelines.files import open_filesystem
+from pipelines.log_file import LogFile, inspect
 from pipelines.progress import Planned, Silence, Watcher
 from pipelines.replayed import replay_table
 from pipelines.session import Session, session

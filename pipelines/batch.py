@@ -13,8 +13,10 @@ from excam.store import LedgerUnit, Store
 from excam.store.dead_letters import missing_field
 from excam.store.replays import open_records
 from pipelines.caps import capped_sampling
-from pipelines.files import BrokenFile, LogFile, find_logs, inspect
+from pipelines.files import find_logs
+from pipelines.log_file import BrokenFile, LogFile, inspect
 from pipelines.progress import Planned, Silence, Tally, Watcher
+from pipelines.reach import OutOfReachError, Patience, out_of_reach
 from pipelines.screen import dead_letter
 from pipelines.session import Session, session
 from pipelines.units import Sampling, Section, pending_rows, sections_of, unit_fingerprint, unit_rows_of
@@ -77,10 +79,9 @@ def score_logs(
     uris = find_logs(places)
     arguments = {"logs": list(places), "share": options.share, "cap_per_country": options.cap_per_country}
     with session(store_url, settings, "score", arguments, options.wait, watcher) as run:
-        with ThreadPoolExecutor(8) as readers:
-            inspected = list(readers.map(inspect, uris))
-        files = [file for file in inspected if isinstance(file, LogFile)]
-        broken = tuple(file for file in inspected if isinstance(file, BrokenFile))
+        files, broken, away = _look(uris)
+        if not files and away:
+            raise out_of_reach(away)
         if not files:
             raise UserError(_unreadable(broken), "name Parquet files that are whole and that you may read")
         _bury(run, broken)
@@ -88,9 +89,26 @@ def score_logs(
         left = {section.uri for section in sections}
         plan = Planned(len(uris), len(files) - len(left), broken, pending_rows(sections))
         watcher.planned(plan)
-        run.run(sections, options.mapping, gate=options.gate)
+        run.run(sections, options.mapping, gate=options.gate, away=away)
         run.tally += Tally(dead_letters=len(broken))
         return Scored.of(run, plan)
+
+
+def _look(uris: Sequence[str]) -> tuple[list[LogFile], tuple[BrokenFile, ...], dict[str, str]]:
+    """The logs as they stand, those that are broken, and of those out of reach what is to be said."""
+    patience = Patience()
+
+    def look(uri: str) -> LogFile | BrokenFile | OutOfReachError:
+        try:
+            return inspect(uri, patience)
+        except OutOfReachError as error:
+            return error
+
+    with ThreadPoolExecutor(8) as readers:
+        found = dict(zip(uris, readers.map(look, uris), strict=True))
+    files = [file for file in found.values() if isinstance(file, LogFile)]
+    broken = tuple(file for file in found.values() if isinstance(file, BrokenFile))
+    return files, broken, {uri: one.message for uri, one in found.items() if isinstance(one, OutOfReachError)}
 
 
 def plan_sections(store: Store, judge_version: str, files: Sequence[LogFile], options: ScoreOptions) -> list[Section]:

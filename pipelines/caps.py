@@ -7,7 +7,7 @@ from collections import Counter
 from excam.country import country_of
 from excam.mapping import RecordMapping
 from excam.pair import LoggedPair
-from pipelines.files import LogFile
+from pipelines.log_file import LogFile
 from pipelines.read import read_units
 from pipelines.units import UNIT_ROWS, Sampling, sections_of
 

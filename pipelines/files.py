@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 import pyarrow.fs as pafs
-import pyarrow.parquet as pq
 
 from excam.fault import UserError
 
@@ -20,29 +17,9 @@ SUFFIXES = (".parquet", ".pq")
 TEXT_LOGS = re.compile(r"(.+)\.(csv|json|jsonl|ndjson)(?:\.gz)?", re.IGNORECASE | re.DOTALL)
 READ_CSV = "duckdb.read_csv(sys.argv[1], header=True, all_varchar=True)"
 READ_JSON = "duckdb.read_json(sys.argv[1], sample_size=-1)"
-MOST_ROWS = 1 << 31  # of one row group: as many as there are numbers for its units
 ARROW_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "abfs")
 UNREADABLE = (OSError, pa.ArrowException, ValueError, OverflowError)
 """How reading a file fails that is no sound Parquet; a column's name that is no UTF-8 is a ValueError."""
-
-
-@dataclass(frozen=True)
-class LogFile:
-    """One log file as it stood when the run was planned; ``fingerprint`` changes when its content does."""
-
-    uri: str
-    fingerprint: str
-    rows: tuple[int, ...]
-    bytes_per_row: float
-
-
-@dataclass(frozen=True)
-class BrokenFile:
-    """A file that is no readable Parquet: it becomes a dead letter, and the run goes on."""
-
-    uri: str
-    fingerprint: str
-    reason: str
 
 
 def open_filesystem(uri: str) -> tuple[pafs.FileSystem, str]:
@@ -70,7 +47,11 @@ def find_logs(places: Iterable[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for place in places:
-        matches = _matches(place if "://" in place else os.path.abspath(place))
+        try:
+            matches = _matches(place if "://" in place else os.path.abspath(place))
+        except (OSError, ValueError) as error:
+            fix = "check the address and your access to it, and run this again"
+            raise UserError(f"cannot look for logs at {place}: {plain(error)}", fix) from error
         if not matches:
             fix = "name a .parquet file, a folder that holds some, or a glob; CSV and JSON: see docs/your-logs.md"
             raise UserError(f"no Parquet file at {place}", fix)
@@ -89,47 +70,35 @@ def _conversion(text: re.Match[str]) -> str:
 
 
 def _matches(place: str) -> list[str]:
-    from fsspec.implementations.arrow import ArrowFSWrapper
-
     filesystem, path = open_filesystem(place)
     prefix = place.removesuffix(path) if place.endswith(path) else f"{place.split('://', 1)[0]}://"
-    listing = ArrowFSWrapper(filesystem)
-    if WILDCARD.search(path):
-        names = [name for name in listing.glob(path) if listing.isfile(name)]
-    elif listing.isfile(path):
+    if wildcard := WILDCARD.search(path):
+        from fsspec.utils import glob_translate
+
+        pattern = re.compile(glob_translate(path))
+        root = path[: wildcard.start()].rpartition("/")[0]
+        depth = None if "**" in path else path[len(root) + 1 :].count("/") + 1
+        names = [name for name in _below(filesystem, root or "/" * path.startswith("/"), depth) if pattern.match(name)]
+    elif filesystem.get_file_info(path).is_file:
         names = [path]
-    elif listing.isdir(path):
-        inside = len(path.rstrip("/"))
-        names = [name for name in listing.find(path) if name.endswith(SUFFIXES) and not _hidden(name[inside:])]
     else:
-        names = []
+        inside = len(path.rstrip("/"))
+        names = [name for name in _below(filesystem, path) if name.endswith(SUFFIXES) and not _hidden(name[inside:])]
     return [f"{prefix}{name}" for name in sorted(names)]
+
+
+def _below(filesystem: pafs.FileSystem, folder: str, depth: int | None = None) -> Iterator[str]:
+    """The files in a folder and in those below it. A folder that cannot be listed is an error, for it may hold logs."""
+    for found in filesystem.get_file_info(pafs.FileSelector(folder, allow_not_found=True)):
+        if found.is_file:
+            yield found.path
+        elif found.type == pafs.FileType.Directory and depth != 1 and found.base_name != "lost+found":
+            yield from _below(filesystem, found.path, depth and depth - 1)
 
 
 def _hidden(name: str) -> bool:
     """Files that writers leave beside the data, such as _temporary/… and .part.crc."""
     return any(part.startswith((".", "_")) for part in name.split("/") if part)
-
-
-def inspect(uri: str) -> LogFile | BrokenFile:
-    """Read a file's footer: how many rows in which groups, and a fingerprint of size, time and footer."""
-    filesystem, path = open_filesystem(uri)
-    info = filesystem.get_file_info(path)
-    stamp = f"{info.size}:{info.mtime_ns}"
-    try:
-        with filesystem.open_input_file(path) as stream:
-            file = pq.ParquetFile(stream)
-            metadata, _ = file.metadata, file.schema_arrow.names
-            stream.seek(max(0, info.size - metadata.serialized_size - 8))
-            footer = stream.read()
-        groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-        if any(not 0 <= group.num_rows <= MOST_ROWS for group in groups):
-            raise OSError(f"a row group says it has {max(group.num_rows for group in groups):,} rows")
-    except UNREADABLE as error:
-        return BrokenFile(uri, hashlib.sha256(stamp.encode()).hexdigest()[:16], plain(error))
-    fingerprint = hashlib.sha256(stamp.encode() + footer).hexdigest()[:16]
-    size = sum(group.total_byte_size for group in groups)
-    return LogFile(uri, fingerprint, tuple(group.num_rows for group in groups), size / max(1, metadata.num_rows))
 
 
 def plain(error: BaseException) -> str:

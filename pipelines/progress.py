@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Protocol
 
-from pipelines.files import BrokenFile
+from pipelines.log_file import BrokenFile
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pyarrow as pa
+import pyarrow.fs as pafs
 
 from excam.fault import UserError
 from pipelines.files import UNREADABLE, open_filesystem, plain
@@ -33,8 +34,9 @@ class WatchedFile:
 
     closed = False
 
-    def __init__(self, stream: pa.NativeFile) -> None:
+    def __init__(self, stream: pa.NativeFile, info: pafs.FileInfo) -> None:
         self._stream = stream
+        self.info = info
         self.lost: OSError | None = None
         self.seek, self.tell, self.close = stream.seek, stream.tell, stream.close
 
@@ -52,11 +54,12 @@ def reached(uri: str) -> Iterator[WatchedFile]:
     """The file, open. Whatever fails in the block because its bytes cannot be had is a :class:`LostError`."""
     try:
         filesystem, path = open_filesystem(uri)
+        info = filesystem.get_file_info(path)
         stream = filesystem.open_input_file(path)
     except (*UNREADABLE, UserError) as error:
         raise LostError(plain(error)) from error
     with stream:
-        file = WatchedFile(stream)
+        file = WatchedFile(stream, info)
         try:
             yield file
         except UNREADABLE as error:

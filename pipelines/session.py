@@ -44,16 +44,21 @@ class Session:
         *,
         gate: bool,
         registry: str | None = None,
+        away: Mapping[str, str] | None = None,
     ) -> None:
-        """Judge the sections; the judge is started only when there is something for it to do."""
-        if not sections:
-            return
-        plan = replace(self.plan(mapping, gate=gate), registry=registry)
-        done, seconds, away = run_sections(self.store, self.lease, plan, sections, self.watcher)
-        self.tally += done
-        self.seconds += seconds
-        if away:
-            raise out_of_reach(away)
+        """Judge the sections; the judge is started only when there is something for it to do.
+
+        Files out of reach, ``away`` or met while reading, fail the run once all others are judged.
+        """
+        left_out = dict(away or {})
+        if sections:
+            plan = replace(self.plan(mapping, gate=gate), registry=registry)
+            done, seconds, lost = run_sections(self.store, self.lease, plan, sections, self.watcher)
+            self.tally += done
+            self.seconds += seconds
+            left_out |= lost
+        if left_out:
+            raise out_of_reach(left_out)
 
     def plan(self, mapping: RecordMapping, *, gate: bool) -> RunPlan:
         """Bring the judge up, and gather what the stages need to know."""

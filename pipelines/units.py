@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipelines.files import LogFile
+from pipelines.log_file import LogFile
 
 UNIT_ROWS = 128
 UNIT_BYTES = 16 * 2**20

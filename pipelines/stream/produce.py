@@ -10,7 +10,8 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from excam.fault import UserError
-from pipelines.files import LogFile, find_logs, inspect
+from pipelines.files import find_logs
+from pipelines.log_file import LogFile, inspect
 from pipelines.read import read_units, record_json
 from pipelines.stream.settings import KafkaAccess
 from pipelines.units import UNIT_ROWS, Sampling, sections_of

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from excam.mapping import BadField, RecordMapping
 from excam.pair import LoggedPair
-from pipelines.files import BrokenFile, LogFile, inspect
+from pipelines.log_file import BrokenFile, LogFile, inspect
 from pipelines.read import MOST_BYTES, Unit, read_units
 from pipelines.units import Sampling, sections_of, unit_rows_of
 from tests.conftest import pair_record
@@ -102,7 +102,7 @@ def test_a_damaged_file_is_read_or_named_as_broken_and_no_row_is_lost_in_silence
 def test_a_file_that_says_it_has_more_rows_than_there_are_numbers_is_broken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.files.MOST_ROWS", 9)
+    monkeypatch.setattr("pipelines.log_file.MOST_ROWS", 9)
     pq.write_table(pa.table({"n": range(10)}), tmp_path / "log.parquet")
     file = inspect(str(tmp_path / "log.parquet"))
     assert isinstance(file, BrokenFile)

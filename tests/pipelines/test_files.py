@@ -18,8 +18,10 @@ import pytest
 from excam.fault import UserError
 from excam.mapping import RecordMapping
 from excam.pair import LoggedPair
-from pipelines.files import BrokenFile, LogFile, find_logs, inspect
+from pipelines.files import find_logs
+from pipelines.log_file import BrokenFile, LogFile, inspect
 from tests.conftest import LogWriter, pair_record
+from tests.ports import free_port
 
 RECORDS = [pair_record(number) for number in range(10)]
 
@@ -55,6 +57,26 @@ def test_a_place_without_logs_is_an_error_that_names_it(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="no Parquet file"):
         find_logs([place])
+
+
+@pytest.mark.parametrize("path", ["logs", "logs/*.parquet"])
+def test_a_bucket_that_does_not_answer_is_not_taken_for_an_empty_one(path: str) -> None:
+    nobody = f"endpoint_override=127.0.0.1:{free_port()}&scheme=http&retry_limit_seconds=0.1"
+    with pytest.raises(UserError, match=r"cannot look for logs at gs://.*connect"):
+        find_logs([f"gs://anonymous@bucket/{path}?{nobody}"])
+
+
+def test_a_pattern_that_means_nothing_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"logs/\*\*\.parquet: .*entire path component"):
+        find_logs([f"{tmp_path}/logs/**.parquet"])
+
+
+def test_what_is_no_file_and_the_finds_of_a_disk_check_are_passed_over(write_log: LogWriter, tmp_path: Path) -> None:
+    path = str(write_log("logs/day.parquet", RECORDS))
+    write_log("logs/lost+found/old.parquet", RECORDS)
+    (tmp_path / "logs" / "gone.parquet").symlink_to(tmp_path / "nothing")
+    os.mkfifo(tmp_path / "logs" / "pipe.parquet")
+    assert find_logs([str(tmp_path / "logs")]) == find_logs([f"{tmp_path}/logs/**/*.parquet"]) == [path]
 
 
 ASKED = {

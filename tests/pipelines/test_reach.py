@@ -16,9 +16,9 @@ from fsspec.implementations.local import LocalFileSystem
 
 from excam.fault import UserError
 from excam.store import Store
-from pipelines import reach, session
+from pipelines import batch, reach, session
 from pipelines.batch import ScoreOptions, score_logs
-from pipelines.files import LogFile, inspect
+from pipelines.log_file import LogFile, inspect
 from pipelines.plan import RunPlan
 from pipelines.progress import Planned, Silence
 from pipelines.reach import OutOfReachError, Patience
@@ -131,8 +131,20 @@ def test_of_many_files_the_first_is_told_with_its_reason() -> None:
     assert told.message == "a is out of reach: gone (the first of 2 files)"
 
 
+@pytest.mark.usefixtures("sections")
+def test_a_log_that_cannot_be_looked_at_is_no_broken_one(tmp_path: Path) -> None:
+    log = f"unsteady://{tmp_path}/log.parquet"
+    whole = inspect(log)
+    for first in range(1, Unsteady.reads + 1):
+        Unsteady.reads, Unsteady.broken = 0, range(first, first + 2)
+        assert inspect(log) == whole
+    Unsteady.reads, Unsteady.broken = 0, range(1, FOREVER)
+    with pytest.raises(OutOfReachError, match=r"log\.parquet is out of reach: ConnectionResetError"):
+        inspect(log, Patience(0.05))
+
+
 @pytest.mark.engine
-@pytest.mark.usefixtures("judge")
+@pytest.mark.usefixtures("judge", "sections")
 def test_one_log_out_of_reach_fails_the_run_after_the_others_are_judged_and_the_next_run_judges_it(
     judge_settings: JudgeSettings, write_log: LogWriter, store_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -141,6 +153,7 @@ def test_one_log_out_of_reach_fails_the_run_after_the_others_are_judged_and_the_
         for place, name in enumerate("abc")
     ]
     monkeypatch.setattr(session, "RunPlan", partial(RunPlan, patience=0.2))
+    monkeypatch.setattr(batch, "Patience", partial(Patience, 0.2))
 
     class Unplugged(Silence):
         def planned(self, plan: Planned) -> None:
@@ -159,4 +172,10 @@ def test_one_log_out_of_reach_fails_the_run_after_the_others_are_judged_and_the_
     (tmp_path / "away").rename(logs[1])
     assert score_logs([str(tmp_path / "logs")], store_url, judge_settings, options).tally.rows == 3
     assert stored(judged) == [f"pair-{number}" for number in range(9)]
-    assert stored("SELECT state FROM lake.runs ORDER BY started_at") == ["failed", "done"]
+    new = write_log("logs/d.parquet", [pair_record(9)])
+    monkeypatch.setattr(Unsteady, "broken", range(1, FOREVER))
+    with pytest.raises(UserError, match=r"log\.parquet is out of reach: ConnectionResetError"):
+        score_logs([f"unsteady://{tmp_path}/log.parquet", str(new)], store_url, judge_settings, options)
+    assert stored(judged) == [f"pair-{number}" for number in range(10)]
+    assert stored("SELECT reason FROM lake.dead_letters") == []
+    assert stored("SELECT state FROM lake.runs ORDER BY started_at") == ["failed", "done", "failed"]

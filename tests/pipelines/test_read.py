@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from excam.mapping import BadField, RecordMapping
-from pipelines.files import LogFile, inspect
+from pipelines.log_file import LogFile, inspect
 from pipelines.read import Unit, read_units, record_json
 from pipelines.units import Sampling, Section, pending_rows, sections_of, unit_fingerprint, unit_rows_of
 from tests.conftest import LogWriter, pair_record

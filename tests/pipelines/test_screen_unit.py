@@ -14,7 +14,7 @@ import pytest
 from excam.mapping import RecordMapping
 from excam.outcome import outcome_table
 from excam.pair import sample_position
-from pipelines.files import LogFile, inspect
+from pipelines.log_file import LogFile, inspect
 from pipelines.read import read_units
 from pipelines.replayed import JUDGE_STAGE, replay_table
 from pipelines.screen import Row

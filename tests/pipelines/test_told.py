@@ -14,7 +14,7 @@ from excam.outcome import outcome_table
 from excam.store import LedgerUnit, Store
 from pipelines.again import replay, rescore
 from pipelines.batch import Scored, ScoreOptions, plan_sections, score_logs
-from pipelines.files import LogFile, inspect
+from pipelines.log_file import LogFile, inspect
 from pipelines.progress import Planned, Silence, Tally
 from pipelines.read import read_units
 from pipelines.screen_unit import screen_unit

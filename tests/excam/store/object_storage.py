@@ -91,7 +91,7 @@ def test_a_wrong_key_is_told_at_once(url: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_bucket_that_fails_while_a_log_is_read_leaves_its_rows_to_the_next_try(bucket: Bucket) -> None:
-    from pipelines.files import LogFile, inspect
+    from pipelines.log_file import LogFile, inspect
     from pipelines.reach import OutOfReachError, Patience
     from pipelines.read import read_units
     from pipelines.units import Sampling, sections_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -110,6 +111,16 @@ def rows_of(store: Store, query: str, **values: Any) -> list[dict[str, Any]]:
     table: pa.Table = store.query(lambda connection: connection.execute(query, values).to_arrow_table())
     found: list[dict[str, Any]] = table.to_pylist()
     return found
+
+
+def open_letters(store: Store) -> list[dict[str, Any]]:
+    """The dead letters that nobody and nothing has resolved, with their records, in the order of their logs."""
+    return rows_of(store, 'SELECT * FROM lake.dead_letters WHERE resolved_at IS NULL ORDER BY source, part, "row"')
+
+
+def place_id(row: int) -> str:
+    """The id of the dead letter of a row of the log that could not be read as a pair."""
+    return hashlib.sha256(f"file:///logs/a.parquet|0|{row}".encode()).hexdigest()[:16]
 
 
 def count(store: Store, table: str, condition: str = "true") -> int:
