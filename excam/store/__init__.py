@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from excam.store.commit import Committed
     from excam.store.connection import NoStoreError
-    from excam.store.dead_letters import CONFLICT, dead_letter_id
+    from excam.store.dead_letters import CONFLICT
     from excam.store.forget import Forgotten, Selection
     from excam.store.lease import Lease, LeaseLostError
     from excam.store.ledger import DONE, LedgerUnit
@@ -34,7 +34,6 @@ _HOMES = {
     "Selection": "forget",
     "Store": "store",
     "StoreUrl": "url",
-    "dead_letter_id": "dead_letters",
 }
 
 __all__ = [
@@ -52,7 +51,6 @@ __all__ = [
     "Selection",
     "Store",
     "StoreUrl",
-    "dead_letter_id",
 ]
 
 

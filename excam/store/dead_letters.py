@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 import duckdb
@@ -19,12 +18,6 @@ CONFLICT = "pair_id_conflict"
 PLACE_ID = """left(sha256(coalesce(source, '') || '|' || coalesce(part, -1) || '|' || coalesce("row", -1)), 16)"""
 _PAIR_ID = "left(sha256('pair|' || pair_id || '|' || coalesce(content_hash, '')), 16)"
 OWN_ID = f"coalesce({_PAIR_ID}, {PLACE_ID})"
-
-
-def dead_letter_id(source: str | None, part: int | None, row: int | None) -> str:
-    """The id of a record that could not be read as a pair, at this place in its source."""
-    place = f"{source or ''}|{-1 if part is None else part}|{-1 if row is None else row}"
-    return hashlib.sha256(place.encode()).hexdigest()[:16]
 
 
 # The batch's records that have a verdict now, and the open dead letters of this judge that they settle: those of the
@@ -106,20 +99,6 @@ def list_dead_letters(
              AND ($resolved OR resolved_at IS NULL)
            ORDER BY last_at DESC, dead_id LIMIT $limit""",
         {"judge": judge_version, "reason": reason, "resolved": include_resolved, "limit": limit},
-    ).to_arrow_table()
-
-
-def export_dead_letters(
-    connection: duckdb.DuckDBPyConnection, dead_ids: Sequence[str] | None = None, judge_version: str | None = None
-) -> pa.Table:
-    """Unresolved dead letters with their records and where they came from, for a replay; all, or those named."""
-    return connection.execute(
-        """SELECT dead_id, judge_version, pair_id, source, part, "row", stage, reason, detail, record, tries
-           FROM lake.dead_letters
-           WHERE resolved_at IS NULL AND ($judge IS NULL OR judge_version = $judge)
-             AND ($ids IS NULL OR list_contains($ids, dead_id))
-           ORDER BY source, part, "row" """,
-        {"judge": judge_version, "ids": list(dead_ids) if dead_ids is not None else None},
     ).to_arrow_table()
 
 

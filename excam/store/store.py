@@ -257,9 +257,6 @@ class Store:
     def dead_letter(self, dead_id: str) -> pa.Table:
         return self.query(dead_letters.show_dead_letter, dead_id)
 
-    def export_dead_letters(self, dead_ids: Sequence[str] | None = None, judge_version: str | None = None) -> pa.Table:
-        return self.query(dead_letters.export_dead_letters, dead_ids, judge_version)
-
     def forgettable(self, selection: Selection) -> Forgotten:
         """What :meth:`forget` would delete."""
         return self.query(find_forgettable, selection)

@@ -9,10 +9,9 @@ import pytest
 
 from excam.store import Store, portions
 from excam.store.database import frugal
-from excam.store.dead_letters import dead_letter_id
 from pipelines.again import export_letters
 from pipelines.replayed import replayed_record
-from tests.excam.store.outcomes import JUDGE, TUNED, dead_letter, put
+from tests.excam.store.outcomes import JUDGE, TUNED, dead_letter, place_id, put
 
 LETTERS = 3 * portions.VECTOR
 
@@ -45,7 +44,7 @@ def test_every_open_letter_with_a_record_is_replayed_and_no_file_holds_all(
 
 
 def test_letters_that_are_named_are_replayed_alone(letters: str, tmp_path: Path) -> None:
-    named = [dead_letter_id("file:///logs/a.parquet", 0, row) for row in (5, 9, LETTERS, LETTERS + 1)]
+    named = [place_id(row) for row in (5, 9, LETTERS, LETTERS + 1)]
     assert [sorted(rows) for rows in exported(letters, tmp_path / "letters", named)] == [[5, 9]]
     assert exported(letters, tmp_path / "none", named[-1:]) == []
     assert exported(letters, tmp_path / "none", []) == []

@@ -29,6 +29,7 @@ from pipelines.progress import Planned, Silence, Tally
 from serve.settings import JudgeSettings
 from tests.conftest import LogWriter, pair_record
 from tests.excam.alerts.cases import webhook
+from tests.excam.store.outcomes import open_letters
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
 NO_GATE = ScoreOptions(gate=False)
@@ -44,8 +45,7 @@ def verdicts(store_url: str) -> list[dict[str, Any]]:
 
 def dead_letters(store_url: str) -> list[dict[str, Any]]:
     with Store.open(store_url, read_only=True) as store:
-        rows: list[dict[str, Any]] = store.export_dead_letters().to_pylist()
-        return rows
+        return open_letters(store)
 
 
 def score(path: Path | str, store_url: str, settings: JudgeSettings, options: ScoreOptions = NO_GATE) -> Scored:

@@ -9,7 +9,20 @@ import pytest
 
 from excam.outcome import outcome_table
 from excam.store import CONFLICT, Committed, Store
-from tests.excam.store.outcomes import CARD, JUDGE, START, TUNED, count, dead_letter, error, put, rows_of, unit, verdict
+from tests.excam.store.outcomes import (
+    CARD,
+    JUDGE,
+    START,
+    TUNED,
+    count,
+    dead_letter,
+    error,
+    open_letters,
+    put,
+    rows_of,
+    unit,
+    verdict,
+)
 
 
 def test_a_batch_becomes_pairs_texts_verdicts_errors_and_a_ledger_row(store: Store) -> None:
@@ -58,7 +71,7 @@ def test_a_known_id_with_another_text_becomes_a_dead_letter_and_the_first_stays(
     assert rows_of(
         store, "SELECT output FROM lake.texts JOIN lake.pairs USING (content_hash) WHERE pair_id = 'p0'"
     ) == [{"output": "With the left hand."}]
-    (letter,) = store.export_dead_letters().to_pylist()
+    (letter,) = open_letters(store)
     assert (letter["reason"], letter["stage"], letter["pair_id"], letter["row"]) == (CONFLICT, "commit", "p0", 9)
     assert "With the right hand." in letter["record"]
 
@@ -67,7 +80,7 @@ def test_two_texts_under_one_new_id_keep_the_first_and_lose_neither(store: Store
     committed = put(store, verdict(0, row=5, output="Second."), verdict(0, row=2, output="First."))
     assert committed == Committed(verdicts=1, dead_letters=1, conflicts=1)
     assert rows_of(store, "SELECT output FROM lake.texts") == [{"output": "First."}]
-    assert "Second." in store.export_dead_letters().to_pylist()[0]["record"]
+    assert "Second." in open_letters(store)[0]["record"]
 
 
 def test_two_ids_that_share_a_short_key_are_two_pairs(store: Store) -> None:

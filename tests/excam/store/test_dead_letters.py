@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from excam.fault import UserError
-from excam.store import Committed, Store, dead_letter_id
+from excam.store import Committed, Store
 from excam.store.replays import replays, request_replay
-from tests.excam.store.outcomes import JUDGE, TUNED, dead_letter, put, verdict
+from tests.excam.store.outcomes import JUDGE, TUNED, dead_letter, open_letters, place_id, put, verdict
 
-PLACE = dead_letter_id("file:///logs/a.parquet", 0, 7)
+PLACE = place_id(7)
 
 
 def given_up(number: int, **changes: Any) -> dict[str, Any]:
@@ -21,9 +21,9 @@ def given_up(number: int, **changes: Any) -> dict[str, Any]:
     return dead_letter(number) | {name: pair[name] for name in ("source", "row", "pair_id", "content_hash")} | kept
 
 
-def open_letters(store: Store) -> dict[str | None, tuple[str, int]]:
+def kept(store: Store) -> dict[str | None, tuple[str, int]]:
     """The record and the tries of every open dead letter, by its pair."""
-    found = store.export_dead_letters().to_pylist()
+    found = open_letters(store)
     assert len({letter["pair_id"] for letter in found}) == len(found)
     return {letter["pair_id"]: (letter["record"], letter["tries"]) for letter in found}
 
@@ -49,26 +49,26 @@ def test_another_judge_has_dead_letters_of_its_own(sqlite_store: Store) -> None:
     assert sqlite_store.dead_letters().num_rows == 2
     assert sqlite_store.dead_letters(judge_version=JUDGE).num_rows == 1
     assert put(sqlite_store, verdict(7), judge=TUNED) == Committed(verdicts=1, resolved=1)
-    assert [letter["judge_version"] for letter in sqlite_store.export_dead_letters().to_pylist()] == [JUDGE]
+    assert [letter["judge_version"] for letter in open_letters(sqlite_store)] == [JUDGE]
 
 
 def test_other_pairs_of_a_file_written_anew_neither_resolve_nor_overwrite_those_at_their_places(store: Store) -> None:
     put(store, given_up(1), given_up(2))
     assert put(store, verdict(11, row=1), given_up(12, row=2)) == Committed(verdicts=1, dead_letters=1)
-    assert open_letters(store) == {name: (f"the record of {name}", 1) for name in ("p1", "p2", "p12")}
+    assert kept(store) == {name: (f"the record of {name}", 1) for name in ("p1", "p2", "p12")}
 
 
 def test_a_pair_has_one_dead_letter_wherever_it_fails_and_a_verdict_anywhere_resolves_it(store: Store) -> None:
     put(store, given_up(1, source="staging/run-1/pairs.parquet"))
     put(store, given_up(1, source="staging/run-2/pairs.parquet"))
-    assert open_letters(store) == {"p1": ("the record of p1", 2)}
+    assert kept(store) == {"p1": ("the record of p1", 2)}
     assert put(store, verdict(1, source="staging/run-3/pairs.parquet")) == Committed(verdicts=1, resolved=1)
 
 
 def test_a_verdict_on_another_text_of_its_pair_id_leaves_a_dead_letter_open(sqlite_store: Store) -> None:
     put(sqlite_store, verdict(0), verdict(0, row=9, output="With the right hand."))
     assert put(sqlite_store, verdict(0, row=9)) == Committed(known=1)
-    assert "With the right hand." in open_letters(sqlite_store)["p0"][0]
+    assert "With the right hand." in kept(sqlite_store)["p0"][0]
 
 
 def test_a_replayed_record_keeps_its_letter_even_one_that_an_earlier_version_named_by_its_place(
@@ -78,10 +78,10 @@ def test_a_replayed_record_keeps_its_letter_even_one_that_an_earlier_version_nam
     sqlite_store.query(lambda connection: connection.execute("UPDATE lake.dead_letters SET dead_id = ?", [PLACE]))
     assert sqlite_store.query(request_replay, [PLACE], "Ana") == 1
     put(sqlite_store, given_up(7) | {"replay_of": PLACE})
-    assert open_letters(sqlite_store) == {"p7": ("the record of p7", 2)}
+    assert kept(sqlite_store) == {"p7": ("the record of p7", 2)}
     assert [one.state for one in sqlite_store.query(replays)] == ["failed"]
     put(sqlite_store, dead_letter(7, stage="map", replay_of=PLACE))
-    assert open_letters(sqlite_store) == {None: ('{"output": null}', 3)}
+    assert kept(sqlite_store) == {None: ('{"output": null}', 3)}
     mended = verdict(7, pair_id="under another name", replay_of=PLACE)
     assert put(sqlite_store, mended) == Committed(verdicts=1, resolved=1)
     assert [one.state for one in sqlite_store.query(replays)] == ["judged"]
@@ -90,24 +90,21 @@ def test_a_replayed_record_keeps_its_letter_even_one_that_an_earlier_version_nam
 def test_a_verdict_on_the_same_record_resolves_it_and_a_new_failure_opens_it_again(store: Store) -> None:
     put(store, dead_letter(7), dead_letter(8))
     assert put(store, verdict(7)) == Committed(verdicts=1, resolved=1)
-    assert [letter["row"] for letter in store.export_dead_letters().to_pylist()] == [8]
+    assert [letter["row"] for letter in open_letters(store)] == [8]
     assert store.dead_letters(include_resolved=True).num_rows == 2
     put(store, dead_letter(7))
-    assert {letter["row"] for letter in store.export_dead_letters().to_pylist()} == {7, 8}
+    assert {letter["row"] for letter in open_letters(store)} == {7, 8}
 
 
 def test_a_record_both_judged_and_given_up_in_one_batch_counts_as_judged(sqlite_store: Store) -> None:
     assert put(sqlite_store, dead_letter(7), verdict(7)) == Committed(verdicts=1)
 
 
-def test_dead_letters_are_filtered_exported_and_resolved_by_hand(sqlite_store: Store) -> None:
+def test_dead_letters_are_filtered_and_resolved_by_hand(sqlite_store: Store) -> None:
     put(sqlite_store, dead_letter(1), dead_letter(2, reason="too_long"), dead_letter(3))
     assert [row["row"] for row in sqlite_store.dead_letters(reason="too_long").to_pylist()] == [2]
-    wanted = [dead_letter_id("file:///logs/a.parquet", 0, row) for row in (1, 3)]
-    assert [row["row"] for row in sqlite_store.export_dead_letters(wanted).to_pylist()] == [1, 3]
-    assert sqlite_store.export_dead_letters([]).num_rows == 0
     with sqlite_store.lease() as lease:
-        assert sqlite_store.resolve_dead_letters(lease, wanted, "looked at by hand") == 2
+        assert sqlite_store.resolve_dead_letters(lease, [place_id(1), place_id(3)], "looked at by hand") == 2
     assert [row["row"] for row in sqlite_store.dead_letters().to_pylist()] == [2]
 
 

@@ -20,7 +20,18 @@ from excam.store.keys import pair_key
 from excam.store.queries import Bucket, By, trends
 from excam.store.replays import request_replay
 from excam.store.reviews import Opinion, add_review
-from tests.excam.store.outcomes import JUDGE, TUNED, count, dead_letter, error, put, rows_of, unit, verdict
+from tests.excam.store.outcomes import (
+    JUDGE,
+    TUNED,
+    count,
+    dead_letter,
+    error,
+    open_letters,
+    put,
+    rows_of,
+    unit,
+    verdict,
+)
 from tests.excam.store.traces import traces
 from tests.postgres import Postgres
 
@@ -168,7 +179,7 @@ def test_a_request_to_try_a_deleted_dead_letter_again_goes_with_it(sqlite_store:
     assert sqlite_store.query(request_replay, None, "Ana") == 2
     with sqlite_store.lease() as lease:
         assert sqlite_store.forget(lease, Selection(pair_ids=("p1",))).dead_letters == 1
-    (left,) = sqlite_store.export_dead_letters().to_pylist()
+    (left,) = open_letters(sqlite_store)
     assert rows_of(sqlite_store, "SELECT dead_id FROM lake.replay_requests") == [{"dead_id": left["dead_id"]}]
 
 
