@@ -29,6 +29,7 @@ from serve.dashboard.source import StoreSource, StoreUnreachableError
 from serve.guard import Guard
 
 MAX_FORM = 64 * 1024
+LONGEST_WARMING = 15.0  # seconds for which an end waits for it; a store that cannot be reached is given up before
 
 
 class Problem(BaseModel):
@@ -61,9 +62,12 @@ def build_dashboard(store_url: str, access: Access, audit: Audit | None = None, 
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        warming = threading.Thread(target=pages.warm, args=(app.state.source,), daemon=True, name="excam-warm")
         if warm:
-            threading.Thread(target=pages.warm, args=(app.state.source,), daemon=True, name="excam-warm").start()
+            warming.start()
         yield
+        if warm:  # a thread inside the database when the process ends would abort it
+            warming.join(LONGEST_WARMING)
         app.state.source.close()
 
     # The usual /docs page takes its scripts from a CDN, so only the description itself is served.
