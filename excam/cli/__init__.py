@@ -89,6 +89,13 @@ def main(arguments: list[str] | None = None) -> Any:
             "install the judge with: pip install 'excam[cpu]' (or 'excam[gpu]' on a machine with a GPU)",
         )
         _tell(missing)
+    except Exception as error:
+        from excam.cli.os_fault import unreadable_store
+
+        unreadable = unreadable_store(error)
+        if unreadable is None:
+            raise
+        _tell(unreadable)
     sys.exit(2)
 
 

@@ -27,6 +27,18 @@ def explained(error: OSError) -> UserError:
     return UserError(f"{file}: {reason}", _FIXES.get(error.errno or 0, "check the file, and your access to it"))
 
 
+def unreadable_store(error: Exception) -> UserError | None:
+    """What to say where a store's file or server did not give what it should; None for any other error."""
+    duckdb = sys.modules.get("duckdb")
+    if duckdb is None or not isinstance(error, duckdb.Error):
+        return None
+    reason = str(error).strip().splitlines()[0]
+    if not isinstance(error, duckdb.IOException) and ".parquet" not in reason:
+        return None
+    fix = "check its server, or put the file back; from a backup a store is made anew with: excam store restore"
+    return UserError(f"the store cannot be read: {reason}", fix)
+
+
 def _is_of_cache(file: Path) -> bool:
     """Whether the file is in the cache, or is the folder in which the cache was to be made."""
     from excam.models.cache import cache_root

@@ -15,6 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from excam.cli import main
 from excam.cli.dead_letters import dead_letters
 from excam.cli.judges import judges
 from excam.cli.options import Country
@@ -26,7 +27,7 @@ from excam.cli.worst import worst
 from excam.fault import UserError
 from excam.store import NoStoreError, Store
 from excam.store.snapshot import TABLES
-from tests.excam.store.outcomes import JUDGE, START, dead_letter, error, put, verdict
+from tests.excam.store.outcomes import JUDGE, START, dead_letter, error, put, rows_of, verdict
 
 HOSTILE = "\x1b[31mred\x1b[0m \u202eback [bold]not markup[/bold]"
 
@@ -230,6 +231,20 @@ def test_what_changes_a_store_makes_none_where_the_url_is_mistyped(tmp_path: Pat
     with pytest.raises(NoStoreError, match="there is no store at"):
         run(store_group, f"ducklake:sqlite:{tmp_path}/mistyped/catalog.sqlite", *arguments)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_whose_file_was_damaged_says_which(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"ducklake:sqlite:{tmp_path}/catalog.sqlite"
+    with Store.open(url) as store:
+        put(store, *(verdict(number) for number in range(20)))
+        file = str(rows_of(store, "FROM ducklake_list_files('lake', 'verdicts')")[0]["data_file"])
+    Path(file).write_bytes(b"PAR1 and no more of it")
+    with pytest.raises(SystemExit, match="2"):
+        main(["trends", "--store", url])
+    said = capsys.readouterr().err
+    assert said.startswith("excam: the store cannot be read: ")
+    assert file in said
+    assert "excam store restore" in said
 
 
 @pytest.mark.parametrize("command", [trends, worst, show, judges, runs, dead_letters, store_group])
