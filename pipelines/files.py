@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from excam.fault import UserError
+from excam.place import open_place
 
 WILDCARD = re.compile(r"[*?\[]")
 SUFFIXES = (".parquet", ".pq")
@@ -26,11 +27,8 @@ def open_filesystem(uri: str) -> tuple[pafs.FileSystem, str]:
     """The file system of a path or URI and the path inside it; Arrow's own where it has one, else fsspec's."""
     scheme = uri.split("://", 1)[0] if "://" in uri else "file"
     try:
-        if "://" not in uri:
-            return pafs.LocalFileSystem(), uri
         if scheme in ARROW_SCHEMES:
-            found: tuple[pafs.FileSystem, str] = pafs.FileSystem.from_uri(uri)
-            return found
+            return open_place(uri)
         import fsspec
 
         filesystem, path = fsspec.core.url_to_fs(uri)
@@ -72,15 +70,16 @@ def _conversion(text: re.Match[str]) -> str:
 def _matches(place: str) -> list[str]:
     filesystem, path = open_filesystem(place)
     prefix = place.removesuffix(path) if place.endswith(path) else f"{place.split('://', 1)[0]}://"
-    if wildcard := WILDCARD.search(path):
+    here = filesystem.get_file_info(path)  # a name may hold brackets and be meant as it is
+    if here.is_file:
+        names = [path]
+    elif here.type == pafs.FileType.NotFound and (wildcard := WILDCARD.search(path)):
         from fsspec.utils import glob_translate
 
         pattern = re.compile(glob_translate(path))
         root = path[: wildcard.start()].rpartition("/")[0]
         depth = None if "**" in path else path[len(root) + 1 :].count("/") + 1
         names = [name for name in _below(filesystem, root or "/" * path.startswith("/"), depth) if pattern.match(name)]
-    elif filesystem.get_file_info(path).is_file:
-        names = [path]
     else:
         inside = len(path.rstrip("/"))
         names = [name for name in _below(filesystem, path) if name.endswith(SUFFIXES) and not _hidden(name[inside:])]

@@ -23,6 +23,7 @@ from pyarrow import fs
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from excam.fault import UserError
+from excam.place import open_place
 from excam.store.connection import attempt
 from excam.store.portions import VECTOR, portions
 from excam.store.schema import stored_version, table_names
@@ -155,15 +156,12 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 
 def _open(folder: str) -> tuple[fs.FileSystem, str]:
     """The file system of a local folder or an address such as ``s3://bucket/backups``, and the path in it."""
-    if "://" not in folder:
-        return fs.LocalFileSystem(), folder
     try:
-        found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(folder)
+        return open_place(folder)
     except (ValueError, OSError, pa.ArrowException) as error:
         raise UserError(
             f"cannot open {folder}: {error}", "give a folder, or an address such as s3://bucket/x"
         ) from None
-    return found
 
 
 def _digest(filesystem: fs.FileSystem, path: str) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import fs
 
+from excam.place import open_place
 from excam.store.keys import TEXT_CHECK, TEXT_KEY
 from excam.store.portions import VECTOR, portions
 
@@ -67,7 +67,7 @@ def pending_pairs(
         """,
         [judge_version],
     ).to_arrow_reader(VECTOR)
-    filesystem, folder = (fs.LocalFileSystem(), into) if "://" not in into else fs.FileSystem.from_uri(into)
+    filesystem, folder = open_place(into)
     filesystem.create_dir(folder, recursive=True)
     files = []
     for index, rows in enumerate(portions(reader, rows_per_file)):

@@ -12,10 +12,10 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyarrow import fs
 
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
+from excam.place import open_place
 from excam.store import dead_letters, ledger, offsets, runs, seen
 from excam.store.backup import Manifest, load_backup, write_backup
 from excam.store.commit import Committed, commit
@@ -189,7 +189,7 @@ class Store:
         if "://" not in folder:
             shutil.rmtree(folder, ignore_errors=True)
             return
-        filesystem, path = fs.FileSystem.from_uri(folder)
+        filesystem, path = open_place(folder)
         filesystem.delete_dir_contents(path, missing_dir_ok=True)
 
     def forget(self, lease: Lease, selection: Selection, *, keep_scores: bool = False) -> Forgotten:

@@ -34,6 +34,14 @@ def test_a_file_a_folder_and_a_glob_name_the_same_log(write_log: LogWriter, tmp_
     assert find_logs([path, str(tmp_path / "logs")]) == [path]
 
 
+@pytest.mark.parametrize("place", ["logs [2026]", "logs [2026]/what?.parquet"])
+def test_a_name_that_looks_like_a_pattern_is_itself_where_it_is_there(
+    write_log: LogWriter, tmp_path: Path, place: str
+) -> None:
+    path = str(write_log("logs [2026]/what?.parquet", RECORDS))
+    assert find_logs([f"{tmp_path}/{place}"]) == [path]
+
+
 def test_relative_paths_are_known_by_their_absolute_name(
     write_log: LogWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

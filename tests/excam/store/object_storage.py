@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyarrow import fs
 
 from excam.fault import UserError
 from excam.outcome import outcome_table
+from excam.place import open_place
 from excam.store import Committed, Selection, Store
 from excam.store.queries import trends
 from excam.store.restore import restore
@@ -36,28 +36,28 @@ def bucket() -> Iterator[Bucket]:
     with pytest.MonkeyPatch.context() as patch, running_s3() as server:
         for name, value in server.environment.items():
             patch.setenv(name, value)
-        filesystem, name = fs.FileSystem.from_uri(f"{server.address}?allow_bucket_creation=true")
+        filesystem, name = open_place(f"{server.address}?allow_bucket_creation=true")
         filesystem.create_dir(name)
         yield server
 
 
 @pytest.fixture
 def url(bucket: Bucket, tmp_path: Path) -> str:
-    return f"ducklake:sqlite:{tmp_path}/catalog.sqlite?data_path={bucket.address}/{tmp_path.name}"
+    return f"ducklake:sqlite:{tmp_path}/catalog.sqlite?data_path={bucket.address}/a störe {tmp_path.name}"
 
 
 def test_a_store_in_a_bucket_is_written_read_compacted_and_cleaned(bucket: Bucket, url: str, tmp_path: Path) -> None:
     with Store.open(url) as store:
         put(store, verdict(0), verdict(1, errors=[error()], output=f"{SECRET} 🍚"), units=[unit(0)])
         staged = f"{store.staging}/run/part.parquet"
-        filesystem, path = fs.FileSystem.from_uri(staged)
+        filesystem, path = open_place(staged)
         pq.write_table(outcome_table([verdict(2), verdict(3, instruction=SECRET)]), path, filesystem=filesystem)
         with store.lease() as lease:
             run_id = store.start_run(lease, "score", JUDGE, {})
             assert store.commit(lease, run_id, JUDGE, [staged], [unit(1)]) == Committed(verdicts=2)
             before, after = store.compact(lease, timedelta(0), timedelta(0))
         assert after.files < before.files
-        inside = bucket.folder / tmp_path.name
+        inside = bucket.folder / f"a störe {tmp_path.name}"
         assert words_in([inside], SECRET)
         with store.lease() as lease:
             assert store.forget(lease, Selection(pair_ids=("p1", "p3"))).pairs == 2
@@ -97,7 +97,7 @@ def test_a_bucket_that_fails_while_a_log_is_read_leaves_its_rows_to_the_next_try
     from pipelines.units import Sampling, sections_of
 
     log = f"{bucket.address}/failing.parquet"
-    filesystem, path = fs.FileSystem.from_uri(log)
+    filesystem, path = open_place(log)
     columns = {"n": range(1000), "text": [secrets.token_hex(4000) for _ in range(1000)]}
     pq.write_table(pa.table(columns), path, filesystem=filesystem, compression="none", write_batch_size=10)
     file = inspect(log)
@@ -122,8 +122,8 @@ def test_logs_in_a_bucket_are_judged_into_a_store_in_a_bucket(
     from pipelines.again import replay
     from pipelines.batch import ScoreOptions, score_logs
 
-    log = f"{bucket.address}/logs/2026-09-01.parquet"
-    filesystem, path = fs.FileSystem.from_uri(log)
+    log = f"{bucket.address}/logs/app=my bot [1]/2026-09-01 100%.parquet"
+    filesystem, path = open_place(log)
     records = [pair_record(number) for number in range(12)] + [pair_record(12, output=None)]
     pq.write_table(pa.Table.from_pylist(records), path, filesystem=filesystem)
     scored = score_logs([f"{bucket.address}/logs"], url, judge_settings, ScoreOptions(gate=False))
