@@ -38,16 +38,19 @@ def remembered_sha256(path: Path, memory: Path, progress: Progress = quiet) -> s
     except (OSError, ValueError, KeyError, TypeError):
         pass  # no note, or one cut short: hash the file
     sha = file_sha256(path, progress)
-    remember(path, sha, memory)
+    _write(note, state, sha)  # the state before reading: a file that changed meanwhile is read again
     return sha
 
 
 def remember(path: Path, sha: str, memory: Path) -> None:
     """Note a hash that was just computed, where there is a place to note it: a read-only cache only costs time."""
-    note, state = _note(path, memory)
+    _write(*_note(path, memory), sha)
+
+
+def _write(note: Path, state: list[object], sha: str) -> None:
     draft = note.with_suffix(f".{os.getpid()}")
     try:
-        memory.mkdir(parents=True, exist_ok=True)
+        note.parent.mkdir(parents=True, exist_ok=True)
         draft.write_text(json.dumps({"state": state, "sha256": sha}), "utf-8")
         draft.replace(note)
     except OSError:

@@ -33,6 +33,17 @@ def test_a_changed_file_of_the_same_size_and_date_is_read_again(tmp_path: Path) 
     assert _hashed(file, memory) == (hashlib.sha256(b"Weights").hexdigest(), True)
 
 
+def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path: Path) -> None:
+    file, memory = tmp_path / "f", tmp_path / "memory"
+    file.write_bytes(b"weights")
+
+    def replace(step: str, done: int, total: int) -> None:
+        file.write_bytes(b"others")
+
+    remembered_sha256(file, memory, replace)
+    assert _hashed(file, memory) == (hashlib.sha256(b"others").hexdigest(), True)
+
+
 def test_a_note_cut_short_is_ignored(tmp_path: Path) -> None:
     file, memory = tmp_path / "f", tmp_path / "memory"
     file.write_bytes(b"weights")
