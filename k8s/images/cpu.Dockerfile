@@ -23,7 +23,7 @@ FROM environment AS models
 ARG BASES="smollm2-135m qwen2.5-coder-0.5b"
 ENV EXCAM_CACHE=/opt/excam/cache
 RUN mkdir -p /opt/excam/cache && for base in ${BASES}; do \
-      /opt/excam/venv/bin/excam models fetch "${base}" && /opt/excam/venv/bin/excam judge info --base "${base}"; done \
+      /opt/excam/venv/bin/excam models fetch "${base}" && /opt/excam/venv/bin/excam judge info --base "${base}" || exit 1; done \
  && rm -rf /opt/excam/cache/gguf /opt/excam/cache/downloads /opt/excam/cache/tmp
 
 FROM ${PYTHON}

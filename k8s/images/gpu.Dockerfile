@@ -20,7 +20,7 @@ RUN uv pip install --no-cache --no-deps --python /opt/excam/venv/bin/python .
 FROM environment AS models
 ARG BASES="qwen2.5-coder-1.5b"
 ENV EXCAM_CACHE=/opt/excam/cache
-RUN mkdir -p /opt/excam/cache && for base in ${BASES}; do /opt/excam/venv/bin/excam models fetch "${base}"; done \
+RUN mkdir -p /opt/excam/cache && for base in ${BASES}; do /opt/excam/venv/bin/excam models fetch "${base}" || exit 1; done \
  && rm -rf /opt/excam/cache/gguf /opt/excam/cache/downloads /opt/excam/cache/tmp
 
 FROM ${PYTHON}

@@ -6,6 +6,7 @@ No Docker daemon is asked: this reads the files.
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,19 @@ def test_images_are_made_in_stages_from_exact_versions(flavour: str) -> None:
     assert re.fullmatch(r"PYTHON=python:\d+\.\d+\.\d+-slim-bookworm", python)
     assert "uv==" in str(found)
     assert "latest" not in str(found)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize(("bases", "built"), [("smollm2-135m", True), ("missing smollm2-135m", False), ("", True)])
+def test_no_image_is_built_without_one_of_its_bases(flavour: str, bases: str, built: bool, tmp_path: Path) -> None:
+    (fetching,) = [rest for name, rest in instructions(flavour) if name == "RUN" and "models fetch" in rest]
+    program = tmp_path / "venv" / "bin" / "excam"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\ntest "$3" != missing\n')
+    program.chmod(0o755)
+    command = ["sh", "-c", fetching.replace("/opt/excam", str(tmp_path))]
+    done = subprocess.run(command, env={"PATH": "/usr/bin:/bin", "BASES": bases}, check=False)
+    assert (done.returncode == 0) is built
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
