@@ -100,10 +100,23 @@ def test_nothing_talks_to_anything_unless_it_is_said(overlay: str) -> None:
             assert 10001 not in ports, name
 
 
-def test_kafka_is_for_the_stream_alone_and_its_password_too() -> None:
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_stream_alone_reaches_the_brokers_that_the_settings_name(overlay: str) -> None:
+    found = manifests(overlay)
+    kafka = one(found, "NetworkPolicy", "kafka")["spec"]
+    assert kafka["podSelector"] == {"matchLabels": {"app.kubernetes.io/component": "stream"}}
+    (rule,) = kafka["egress"]
+    (settings,) = [item["data"] for item in found if "EXCAM_KAFKA_BOOTSTRAP" in item.get("data", {})]
+    for broker in settings["EXCAM_KAFKA_BOOTSTRAP"].split(","):
+        host, port = broker.split(":")
+        assert any(open["port"] <= int(port) <= open.get("endPort", open["port"]) for open in rule["ports"]), broker
+        if host.endswith(".svc"):
+            namespace = {"kubernetes.io/metadata.name": host.split(".")[-2]}
+            assert {"namespaceSelector": {"matchLabels": namespace}} in rule["to"], broker
+
+
+def test_kafkas_password_is_for_the_stream_alone() -> None:
     found = manifests("gpu")
-    kafka = one(found, "NetworkPolicy", "kafka")["spec"]["podSelector"]
-    assert kafka == {"matchLabels": {"app.kubernetes.io/component": "stream"}}
     reading = {name for name, pod in pods(found) if "excam-kafka" in str(pod)}
     assert reading == {"RayJob stream head", "RayJob stream judges"}
     assert {name for name, pod in pods(found) if "excam-access" in str(pod)} == {
