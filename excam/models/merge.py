@@ -52,7 +52,7 @@ def merge(base: BaseModel, adapter: Adapter, cache: Path | None = None, progress
 
 
 def _write(base: Path, adapter: Path, draft: Path) -> None:
-    from safetensors.torch import load_file, save_file
+    from safetensors.torch import save_file
 
     updates = lora_updates(adapter)
     for file in model_files(base):
@@ -61,10 +61,15 @@ def _write(base: Path, adapter: Path, draft: Path) -> None:
         if file.suffix != ".safetensors":
             shutil.copyfile(file, draft / file.name)
             continue
-        tensors = load_file(file)
+        tensors = _load(file)
         for name in sorted(tensors.keys() & updates.keys()):
             down, up = updates.pop(name)
             weight = tensors[name]
+            if not weight.is_floating_point() or weight.itemsize < 2:
+                raise UserError(
+                    f"base model {base} is quantised, {name} is {weight.dtype}: an adapter cannot be merged into it",
+                    "use the base in bfloat16, or serve it on a GPU with engine.merge: false",
+                )
             if weight.shape != (up.shape[0], down.shape[1]) or up.shape[1] != down.shape[0]:
                 raise UserError(f"adapter {adapter} does not fit: {name} has another shape", "use its own base")
             tensors[name] = (weight.float() + up @ down).to(weight.dtype)
@@ -78,12 +83,12 @@ def _write(base: Path, adapter: Path, draft: Path) -> None:
 
 def lora_updates(adapter: Path) -> dict[str, tuple[Any, Any]]:
     """What an adapter adds to each of the base's weights, by name, as float32 factors (A, B) with B·A the update."""
-    from safetensors.torch import load_file
-
     try:
-        scale, tensors = _scale(adapter), load_file(adapter / WEIGHTS)
+        scale, tensors = _scale(adapter), _load(adapter / WEIGHTS)
     except (OSError, ValueError) as problem:
         raise UserError(f"{adapter} holds no adapter: {problem}", "give a folder that peft or training wrote") from None
+    except (KeyError, TypeError) as problem:
+        raise UserError(f"{adapter / CONFIG} is not a LoRA's configuration: {problem!r}", "restore it") from problem
     return {name: (down.float(), scale * up.float()) for name, (down, up) in _pairs(tensors, adapter).items()}
 
 
@@ -100,11 +105,22 @@ def _scale(adapter: Path) -> float:
     return alpha / math.sqrt(rank) if config.get("use_rslora") else alpha / rank
 
 
+def _load(file: Path) -> dict[str, Any]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        found: dict[str, Any] = load_file(file)
+    except SafetensorError as problem:
+        raise UserError(f"{file} is no whole safetensors file: {problem}", "get it again") from problem
+    return found
+
+
 def _pairs(tensors: dict[str, Any], adapter: Path) -> dict[str, tuple[Any, Any]]:
     """The two factors of each update, by the name of the base's weight."""
     names = {name.removesuffix(".lora_A.weight").removesuffix(".lora_B.weight") for name in tensors}
     try:
-        return {
+        found = {
             f"{name.removeprefix(_PREFIX)}.weight": (tensors[f"{name}.lora_A.weight"], tensors[f"{name}.lora_B.weight"])
             for name in names
         }
@@ -112,3 +128,6 @@ def _pairs(tensors: dict[str, Any], adapter: Path) -> dict[str, tuple[Any, Any]]
         raise UserError(
             f"{adapter / WEIGHTS} has no tensor {missing}", "give a plain LoRA as peft saves it"
         ) from missing
+    if not found or any(factor.ndim != 2 for pair in found.values() for factor in pair):
+        raise UserError(f"{adapter / WEIGHTS} holds no pairs of matrices", "give a plain LoRA as peft saves it")
+    return found

@@ -13,7 +13,7 @@ import pytest
 from excam.fault import UserError
 from excam.models.adapters import Adapter, write_card
 from excam.models.base import BaseModel, resolve
-from excam.models.merge import merge
+from excam.models.merge import lora_updates, merge
 
 pytestmark = pytest.mark.engine
 
@@ -148,6 +148,49 @@ def test_a_base_of_another_shape_is_refused(trained: Train, cache: Path) -> None
     save_file(weights, base.path / "model.safetensors")
     with pytest.raises(UserError, match=r"up_proj.weight has another shape"):
         merge(base, adapter, cache)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "int8"])
+def test_a_quantised_base_is_refused_since_its_weights_are_nothing_without_their_scales(
+    trained: Train, cache: Path, dtype: str
+) -> None:
+    import torch
+    from safetensors.torch import save_file
+
+    base, adapter, _ = trained()
+    weights = {name: value.to(getattr(torch, dtype)) for name, value in _load(base.path).items()}
+    save_file(weights, base.path / "model.safetensors")
+    with pytest.raises(UserError, match=f"is quantised.*{dtype}") as fault:
+        merge(base, adapter, cache)
+    assert "engine.merge: false" in fault.value.fix
+    assert not list(cache.glob("merged/*"))
+
+
+def _matrices(**shapes: tuple[int, ...]) -> bytes:
+    from safetensors.torch import save
+    from torch import ones
+
+    return bytes(save({f"base_model.model.x.{name}.weight": ones(shape) for name, shape in shapes.items()}))
+
+
+@pytest.mark.parametrize(
+    ("weights", "config", "named"),
+    [
+        (lambda: b"cut short", {}, "adapter_model.safetensors is no whole safetensors file"),
+        (lambda: (1 << 62).to_bytes(8, "little") + b"{}", {}, "adapter_model.safetensors is no whole safetensors file"),
+        (lambda: _matrices(), {}, "holds no pairs of matrices"),
+        (lambda: _matrices(lora_A=(4, 2, 1), lora_B=(2, 4, 1)), {}, "holds no pairs of matrices"),
+        (lambda: _matrices(lora_A=(), lora_B=()), {}, "holds no pairs of matrices"),
+        (lambda: _matrices(lora_A=(4, 2), lora_B=(2, 4)), {"lora_alpha": None}, "is not a LoRA's configuration"),
+    ],
+)
+def test_what_calls_itself_an_adapter_and_is_none_is_named(
+    tmp_path: Path, weights: Callable[[], bytes], config: dict[str, Any], named: str
+) -> None:
+    (tmp_path / "adapter_model.safetensors").write_bytes(weights())
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "r": 4, "lora_alpha": 8} | config))
+    with pytest.raises(UserError, match=named):
+        lora_updates(tmp_path)
 
 
 def test_the_configuration_counts_as_part_of_the_adapter(trained: Train, cache: Path) -> None:
