@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from excam.fault import UserError
 from excam.models.digest import file_sha256, remember, remembered_sha256
 from excam.models.sources import Progress, quiet
 
@@ -55,6 +56,8 @@ def appearing(root: Path, target: Path, facts: dict[str, object]) -> Iterator[Pa
     The caller holds the lock of ``target.name``, so whatever lies in ``tmp`` under that name was left by a process that
     died and is removed, and so is a broken ``target``.
     """
+    from safetensors import SafetensorError
+
     (root / "tmp").mkdir(parents=True, exist_ok=True)
     for left in (root / "tmp").glob(f"{target.name}-*"):
         shutil.rmtree(left)
@@ -70,6 +73,10 @@ def appearing(root: Path, target: Path, facts: dict[str, object]) -> Iterator[Pa
         draft.rename(target)
         for name, sha in files.items():
             remember(target / name, sha, digests(root))
+    except SafetensorError as problem:  # its writer has no other error for a disk that is full
+        raise UserError(
+            f"{target} cannot be written: {problem}", "make room, or set EXCAM_CACHE to a folder that has room"
+        ) from problem
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

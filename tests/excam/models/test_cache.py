@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
+from excam.fault import UserError
 from excam.models.cache import MANIFEST, appearing, cache_root, digests, is_whole, only_one
 
 FACTS: dict[str, object] = {"origin": "x", "converter": 1}
@@ -31,6 +36,15 @@ with only_one(root, "m"):
 def _build(root: Path, seconds: float) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", BUILD, str(root), str(seconds)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def little_room() -> Iterator[None]:
+    """No file may grow beyond 4 KiB, as if the disk were full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.fixture
@@ -87,6 +101,18 @@ def test_a_failure_while_building_leaves_nothing(cache: Path) -> None:
     with pytest.raises(ValueError, match="no space"):
         fail()
     assert not (cache / "models").exists()
+    assert list((cache / "tmp").iterdir()) == []
+
+
+@pytest.mark.usefixtures("little_room")
+def test_weights_that_find_no_room_are_a_fault_that_says_where(cache: Path) -> None:
+    def fill() -> None:
+        with appearing(cache, cache / "models" / "m", FACTS) as draft:
+            save_file({"x": np.zeros(1 << 12)}, draft / "model.safetensors")
+
+    with pytest.raises(UserError, match=f"{cache}/models/m cannot be written") as fault:
+        fill()
+    assert "EXCAM_CACHE" in fault.value.fix
     assert list((cache / "tmp").iterdir()) == []
 
 
