@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 from pydantic import BaseModel as Model
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, FiniteFloat, ValidationError
 
 from excam.calibration import Calibration
 from excam.fault import UserError
@@ -41,7 +41,7 @@ class Card(Model):
     rank: int = Field(ge=1)
     created: datetime
     dataset: str = Field(description="identity of the training data")
-    metrics: dict[str, float] = Field(default_factory=dict, description="figures on the dev split")
+    metrics: dict[str, FiniteFloat] = Field(default_factory=dict, description="figures on the dev split")
     calibration: Calibration | None = Field(default=None, description="how P(error) is calibrated, and the threshold")
     note: str | None = Field(default=None, description="what a user must know before relying on it")
     sha256: str = Field(pattern=_SHA256, description="of adapter_model.safetensors")
@@ -76,11 +76,11 @@ def read_card(folder: Path) -> Card:
         return Card.model_validate(yaml.safe_load((folder / CARD).read_text("utf-8")))
     except FileNotFoundError:
         raise UserError(f"adapter {folder} has no {CARD}", "publish it first, which writes its card") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as problem:
-        raise UserError(f"{folder / CARD} is not YAML: {problem}", "restore the adapter's folder") from problem
     except ValidationError as problem:
         wrong = "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in problem.errors())
         raise UserError(f"{folder / CARD}: {wrong}", "restore the adapter's folder") from problem
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:  # an impossible date is a ValueError
+        raise UserError(f"{folder / CARD} is not YAML: {problem}", "restore the adapter's folder") from problem
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -88,5 +88,5 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads((folder / CONFIG).read_text("utf-8"))
         return {**config, "r": int(config["r"])}
-    except (ValueError, KeyError, TypeError) as problem:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
         raise UserError(f"{folder / CONFIG} is not a LoRA's configuration: {problem!r}", "restore it") from problem

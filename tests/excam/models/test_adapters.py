@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 
 from excam.calibration import Calibration
 from excam.fault import UserError
+from excam.models.adapter_card import read_config
 from excam.models.adapters import Adapter, bundled_adapter, resolve_adapter, write_card
 from excam.models.base import BaseModel
 
@@ -117,6 +118,7 @@ def _without_rank(card: dict[str, Any]) -> object:
         (lambda card: card | {"version": "latest"}, "version"),
         (lambda card: card | {"base": {"name": "tiny", "sha256": "short"}}, "base.sha256"),
         (lambda card: card | {"rank": 8}, "rank 8"),
+        (lambda card: card | {"metrics": {"auc": float("nan")}}, "metrics.auc"),
         (lambda card: "nonsense", "adapter.yaml"),
     ],
 )
@@ -131,10 +133,19 @@ def test_a_wrong_card_is_a_fault_that_names_the_field(
     assert named in fault.value.message
 
 
-def test_a_card_that_is_no_yaml_is_a_fault(publish: Publish, cache: Path) -> None:
-    (publish().path / "adapter.yaml").write_text("{", "utf-8")
+@pytest.mark.parametrize("text", ["{", "created: 2026-13-45", "[" * 5000], ids=["open", "no date", "deep"])
+def test_a_card_that_is_no_yaml_is_a_fault(publish: Publish, cache: Path, text: str) -> None:
+    (publish().path / "adapter.yaml").write_text(text, "utf-8")
     with pytest.raises(UserError, match="is not YAML"):
         resolve_adapter("judge", cache)
+
+
+@pytest.mark.parametrize("text", ['{"r": 1e400}', "[1]", "[" * 200_000], ids=["infinite", "list", "deep"])
+def test_a_configuration_that_is_none_is_a_fault(publish: Publish, text: str) -> None:
+    folder = publish().path
+    (folder / "adapter_config.json").write_text(text, "utf-8")
+    with pytest.raises(UserError, match="is not a LoRA's configuration"):
+        read_config(folder)
 
 
 @pytest.mark.parametrize("name", ["nobody", "judge@9.9", "../judge", "jud*", ""])
