@@ -51,7 +51,7 @@ def settle(draft: Path, home: Path, cache: Path | None = None) -> Adapter:
     with only_one(cache_root(cache), f"adapter-{card.name}-{card.version}"):
         if target.exists():
             there = resolve_adapter(target, cache)
-            if (there.sha256, there.card.config_sha256) == (card.sha256, card.config_sha256):
+            if there.card == card:
                 return there
             raise UserError(
                 f"{target} holds another adapter of that name and version: a published adapter never changes",

@@ -124,6 +124,15 @@ def test_a_version_is_never_overwritten(made: Adapter, tmp_path: Path) -> None:
     assert resolve_adapter("judge").sha256 == made.sha256
 
 
+def test_the_same_weights_with_another_threshold_are_another_adapter(made: Adapter) -> None:
+    run("pull", str(made.path))
+    card = made.path / "adapter.yaml"
+    fitted = {"method": "temperature", "temperature": 1, "threshold": 0.9, "pairs": 1, "ece_before": 0, "ece_after": 0}
+    card.write_text(card.read_text() + json.dumps({"calibration": fitted})[1:-1])
+    assert "never changes" in fault(run("pull", str(made.path))).message
+    assert resolve_adapter("judge").card.calibration is None
+
+
 def test_only_three_files_leave_an_archive_whatever_paths_and_links_it_holds(made: Adapter, tmp_path: Path) -> None:
     path = tmp_path / "hostile.tar"
     (tmp_path / "evil.bin").write_bytes(b"code")
