@@ -78,10 +78,11 @@ def info(name: str, as_json: bool) -> None:
 @click.option("--sha256", help="Refuse weights with another hash.")
 def pull(source: str, sha256: str | None) -> None:
     """Install the adapter at SOURCE: a folder, a .tar or .tar.gz file, or a URL (https, s3, …) of either."""
+    from excam.cli.printable import printable
     from excam.models.pull import pull as bring
 
     found = bring(source, sha256=sha256)
-    click.echo(f"{found.name}@{found.version} for {found.base.name} is in {found.path}")
+    click.echo(printable(f"{found.name}@{found.version} for {found.base.name} is in {found.path}"))
 
 
 @adapters.command()

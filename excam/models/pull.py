@@ -16,7 +16,7 @@ from excam.models.cache import cache_root, only_one
 
 FILES = (CARD, CONFIG, WEIGHTS)
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
-MOST_BYTES = 8 << 30
+MOST_BYTES = {CARD: 1 << 20, CONFIG: 1 << 20, WEIGHTS: 8 << 30}
 _CHUNK = 4 << 20
 
 
@@ -28,10 +28,10 @@ def pull(source: str, *, sha256: str | None = None, cache: Path | None = None) -
     """
     root = cache_root(cache)
     (root / "tmp").mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix="adapter-", dir=root / "tmp"))
+    draft = Path(tempfile.mkdtemp(prefix="adapter-", dir=root / "tmp")).resolve()
     try:
         _take(source, draft)
-        found = resolve_adapter(draft, cache)
+        found = _resolved(draft, source, cache)
         if sha256 is not None and found.sha256 != sha256.lower():
             raise UserError(
                 f"{source} holds other weights than asked for: wrong SHA-256, nothing is installed\n"
@@ -65,27 +65,50 @@ def settle(draft: Path, home: Path, cache: Path | None = None) -> Adapter:
     return resolve_adapter(target, cache)
 
 
+def _resolved(draft: Path, source: str, cache: Path | None) -> Adapter:
+    """The adapter in the draft, whose faults are those of the source."""
+    try:
+        return resolve_adapter(draft, cache)
+    except UserError as fault:
+        raise UserError(fault.message.replace(str(draft), source), fault.fix) from fault
+
+
 def _take(source: str, draft: Path) -> None:
     path = Path(source).expanduser()
-    if path.is_dir():
-        _each(lambda name: (path / name).open("rb"), draft, source)
-    elif source.endswith(ARCHIVES):
-        with _open(source) as stream:
-            _unpack(stream, draft, source)
-    elif "://" in source:
-        _each(lambda name: _open(f"{source.rstrip('/')}/{name}"), draft, source)
-    else:
-        raise UserError(f"there is no adapter at {source}", "give a folder, a .tar or .tar.gz file, or a URL of either")
+    address = source.partition("?")[0] if "://" in source else source  # a signed URL has its signature behind
+    try:
+        if path.is_dir():
+            _each(lambda name: (path / name).open("rb"), draft, source)
+        elif address.endswith(ARCHIVES):
+            with _open(source) as stream:
+                _unpack(stream, draft, source)
+        elif "://" in source:
+            _each(lambda name: _open(f"{source.rstrip('/')}/{name}"), draft, source)
+        else:
+            raise UserError(
+                f"there is no adapter at {source}", "give a folder, a .tar or .tar.gz file, or a URL of either"
+            )
+    except (UserError, OSError):
+        raise
+    except Exception as problem:  # a connection that breaks is told by exceptions of whichever client was used
+        raise UserError(f"{source} was not read to its end: {problem}", "pull it again") from problem
 
 
 def _open(url: str) -> IO[bytes]:
     import fsspec
+    from pyarrow.fs import FileSystem
 
     try:
-        opened: IO[bytes] = fsspec.open(url, "rb").open()
+        if url.startswith("s3://"):  # with the keys and by the library that logs and backups are read with
+            bucket, path = FileSystem.from_uri(url)
+            opened: IO[bytes] = bucket.open_input_stream(path, compression=None)
+        else:
+            opened = fsspec.open(url, "rb").open()
         return opened
     except (OSError, ValueError, ImportError) as problem:
-        raise UserError(f"{url} cannot be read: {problem}", "check the address and your access to it") from problem
+        # Over HTTP every refusal is a file not found, and only its cause says more.
+        reason = problem.__cause__ if isinstance(problem, FileNotFoundError) and problem.__cause__ else problem
+        raise UserError(f"{url} cannot be read: {reason}", "check the address and your access to it") from problem
 
 
 def _each(open_file: Callable[[str], IO[bytes]], draft: Path, source: str) -> None:
@@ -118,10 +141,10 @@ def _unpack(stream: IO[bytes], draft: Path, source: str) -> None:
 
 
 def _copy(stream: IO[bytes], path: Path, source: str) -> None:
-    done = 0
+    done, most = 0, MOST_BYTES[path.name]
     with path.open("wb") as file:
         while chunk := stream.read(_CHUNK):
             done += len(chunk)
-            if done > MOST_BYTES:
-                raise UserError(f"{source}: {path.name} has more than {MOST_BYTES >> 30} GiB", "pull an adapter")
+            if done > most:
+                raise UserError(f"{source}: {path.name} has more than {most >> 20:,} MiB", "pull an adapter")
             file.write(chunk)

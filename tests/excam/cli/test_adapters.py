@@ -58,6 +58,10 @@ def archive(made: Adapter, tmp_path: Path) -> Path:
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[str]:
     class Quiet(SimpleHTTPRequestHandler):
+        def copyfile(self, source: Any, outputfile: Any) -> None:
+            body = source.read()
+            outputfile.write(body[: len(body) // 2] if self.path.endswith("?cut") else body)
+
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
@@ -95,16 +99,44 @@ def test_the_table_shows_the_dev_figure_and_info_shows_the_card(made: Adapter) -
 
 
 def test_an_archive_and_a_url_of_either_kind_give_the_same_adapter(made: Adapter, archive: Path, web: str) -> None:
-    for source in (str(archive), f"{web}/{archive.name}", f"{web}/{made.path.name}", f"file://{archive}"):
+    for source in (str(archive), f"{web}/{archive.name}?signature=x", f"{web}/{made.path.name}", f"file://{archive}"):
         assert pull(source).card == made.card
+
+
+def test_a_bucket_is_read_with_the_keys_and_the_endpoint_of_the_environment(
+    made: Adapter, web: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("ENDPOINT_URL", web), ("ACCESS_KEY_ID", "key"), ("SECRET_ACCESS_KEY", "word")):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    assert pull(f"s3://{made.path.name}").card == made.card
+
+
+@pytest.mark.parametrize(("path", "told"), [("judge.tar.gz?cut", "was not read to its end"), ("nowhere", "404")])
+def test_an_address_that_refuses_or_breaks_off_is_named_with_the_reason(
+    archive: Path, web: str, path: str, told: str
+) -> None:
+    message = fault(run("pull", f"{web}/{path}")).message
+    assert message.startswith(f"{web}/{path}")
+    assert told in message
 
 
 def test_what_differs_from_its_card_is_refused_and_leaves_nothing(made: Adapter, tmp_path: Path) -> None:
     weights = made.path / "adapter_model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x00")
-    assert "not what its card describes" in fault(run("pull", str(made.path))).message
+    assert fault(run("pull", str(made.path))).message.startswith(f"{weights} is not what its card describes")
     assert not list((tmp_path / "cache" / "adapters").rglob("*"))
     assert not list((tmp_path / "cache" / "tmp").iterdir())
+
+
+def test_a_card_that_would_fill_the_memory_is_not_read(made: Adapter) -> None:
+    (made.path / "adapter.yaml").write_bytes(b"#" * (1 << 20) + b"#")
+    assert "adapter.yaml has more than 1 MiB" in fault(run("pull", str(made.path))).message
+
+
+def test_nothing_on_a_card_steers_the_terminal(made: Adapter) -> None:
+    card = made.path / "adapter.yaml"
+    card.write_text(card.read_text().replace("name: tiny", r'name: "\e]0;title\a"'))
+    assert "judge@1.0 for \\x1b]0;title\\x07 is in" in run("pull", str(made.path)).output
 
 
 def test_another_hash_than_the_one_asked_for_is_refused(made: Adapter) -> None:
