@@ -50,6 +50,6 @@ def _require_model(folder: Path) -> None:
 
 def _shards_of(index: Path) -> list[str]:
     try:
-        return list(json.loads(index.read_text("utf-8"))["weight_map"].values())
-    except (ValueError, KeyError, AttributeError) as problem:
+        return [str(name) for name in json.loads(index.read_text("utf-8"))["weight_map"].values()]
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as problem:
         raise UserError(f"{index} is not an index of safetensors files: {problem!r}", "copy it again") from problem

@@ -44,7 +44,10 @@ def load_tokenizer(path: Path | str) -> Any:
         from transformers import PreTrainedTokenizerFast as Loader
     else:
         from transformers import AutoTokenizer as Loader
-    tokenizer = Loader.from_pretrained(str(path), local_files_only=True, trust_remote_code=False)
+    try:
+        tokenizer = Loader.from_pretrained(str(path), local_files_only=True, trust_remote_code=False)
+    except Exception as problem:  # a broken file is told by whatever its parts run into, up to a bare Exception
+        raise UserError(f"the tokenizer in {path} cannot be read: {problem!r}", "copy its files again") from problem
     if not tokenizer.is_fast:
         raise UserError(
             f"the tokenizer in {path} has no tokenizer.json form",

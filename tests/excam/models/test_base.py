@@ -70,6 +70,13 @@ def test_a_missing_shard_is_named(folder: Path, cache: Path) -> None:
         resolve(folder, cache)
 
 
+@pytest.mark.parametrize("text", ["[1]", '{"weight_map": [1]}', "[" * 200_000], ids=["list", "map", "deep"])
+def test_an_index_that_is_none_is_named(folder: Path, cache: Path, text: str) -> None:
+    (folder / "model.safetensors.index.json").write_text(text)
+    with pytest.raises(UserError, match=r"model.safetensors.index.json is not an index"):
+        resolve(folder, cache)
+
+
 @pytest.mark.parametrize("text", ["no-such-model", "/no/such/folder", "a/b/c"])
 def test_what_is_nothing_is_refused(text: str, cache: Path) -> None:
     with pytest.raises(UserError):

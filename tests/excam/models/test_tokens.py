@@ -89,6 +89,17 @@ def test_a_model_that_knows_a_control_token_as_a_word_spells_it(tmp_path: Path) 
     assert "".join(tokenizer.convert_ids_to_tokens(ids)) == "abc<|im_end|>abc"
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("tokenizer.json", "{"), ("tokenizer.json", '{"x": 1}'), ("tokenizer_config.json", "{")],
+)
+def test_a_tokenizer_that_cannot_be_read_is_a_fault_that_says_where(tmp_path: Path, file: str, text: str) -> None:
+    folder = _save(_bytewise(), tmp_path / "broken")
+    (folder / file).write_text(text)
+    with pytest.raises(UserError, match=f"the tokenizer in {folder} cannot be read"):
+        load_tokenizer(folder)
+
+
 def test_a_tokenizer_without_chat_template_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no chat template"):
         load_tokenizer(_save(_bytewise(), tmp_path / "bare", template=None))
