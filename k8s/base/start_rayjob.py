@@ -49,10 +49,12 @@ def main() -> int:
     try:
         call("POST", f"{jobs}?fieldValidation=Strict", copy_of(call("GET", f"{jobs}/{template}"), name, owner))
     except urllib.error.HTTPError as error:
-        if error.code == 409:
+        told = error.read().decode(errors="replace")
+        # The name is also taken by a run of an earlier Job that is on its way out, and by the template.
+        if error.code == 409 and "being deleted" not in told and name != template:
             print(f"{name} was started before: nothing to do")
             return 0
-        print(f"{name} was not started: {error.code} {error.read().decode(errors='replace')[:2000]}", file=sys.stderr)
+        print(f"{name} was not started: {error.code} {told[:2000]}", file=sys.stderr)
         return 1
     print(f"started {name} from {template}")
     return 0

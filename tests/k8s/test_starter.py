@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
+from email.message import Message
+from io import BytesIO
+from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
@@ -40,3 +45,28 @@ def test_nothing_that_the_cluster_wrote_on_the_template_is_copied(starter: Any) 
     assert copy.keys() == {"apiVersion", "kind", "metadata", "spec"}
     assert copy["metadata"].keys() == {"name", "labels", "ownerReferences"}
     assert template["spec"]["suspend"] is True
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "ended"),
+    [
+        ("nightly-1", 'rayjobs.ray.io "nightly-1" already exists', 0),
+        ("nightly-1", 'object is being deleted: rayjobs.ray.io "nightly-1" already exists', 1),
+        ("nightly", 'rayjobs.ray.io "nightly" already exists', 1),
+    ],
+)
+def test_a_name_that_is_taken_is_a_run_under_way_unless_that_is_leaving_or_no_run(
+    starter: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, told: str, ended: int
+) -> None:
+    def answer(method: str, path: str, body: object = None) -> Any:
+        if method == "POST":
+            raise HTTPError(path, 409, "Conflict", Message(), BytesIO(told.encode()))
+        return one(manifests("gpu"), "RayJob", "nightly")
+
+    (tmp_path / "namespace").write_text("excam")
+    monkeypatch.setattr(starter, "ACCOUNT", tmp_path)
+    monkeypatch.setattr(starter, "call", answer)
+    monkeypatch.setattr(sys, "argv", ["start_rayjob.py", "nightly"])
+    monkeypatch.setenv("RUN_NAME", name)
+    monkeypatch.setenv("RUN_OWNER", "7f0c")
+    assert starter.main() == ended
