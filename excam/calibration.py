@@ -8,15 +8,16 @@ The threshold that turns probabilities into verdicts is chosen on the same pairs
 from __future__ import annotations
 
 import hashlib
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Method = Literal["temperature", "isotonic"]
+Probability = Annotated[float, Field(ge=0, le=1)]
 
 _SMALLEST = 1e-9
 _TILT = 1e-3  # how much the outermost stretches rise, so that no two probabilities become one
@@ -28,8 +29,8 @@ class Calibration(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     method: Method
-    temperature: float | None = Field(default=None, gt=0, description="the log-odds are divided by it")
-    knots: tuple[tuple[float, float], ...] | None = Field(
+    temperature: FiniteFloat | None = Field(default=None, gt=0, description="the log-odds are divided by it")
+    knots: tuple[tuple[Probability, Probability], ...] | None = Field(
         default=None, description="raw and calibrated probability, both rising; straight lines between"
     )
     threshold: float = Field(ge=0, le=1, description="calibrated P(error) from which a pair counts as an error")

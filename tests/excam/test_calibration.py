@@ -153,7 +153,10 @@ def test_the_version_of_a_calibration_is_what_decides_verdicts() -> None:
         {"method": "isotonic"},
         {"method": "isotonic", "knots": [[0, 0.5], [1, 0.2]]},
         {"method": "isotonic", "knots": [[0.5, 0.1], [0.5, 0.2]]},
+        {"method": "isotonic", "knots": [[0, float("nan")], [1, float("nan")]]},
+        {"method": "isotonic", "knots": [[0, 0.5], [1, 7]]},
         {"method": "temperature", "temperature": -1},
+        {"method": "temperature", "temperature": float("inf")},
     ],
 )
 def test_a_calibration_that_is_no_map_is_refused(wrong: dict[str, object]) -> None:
