@@ -44,6 +44,8 @@ def resolve(
     """
     text, path = str(name_or_path), Path(name_or_path).expanduser()
     if text not in known():
+        if source != "auto" and (path.is_dir() or hub.is_hub_id(text)):
+            raise UserError(f"--from chooses a source of a named base, and {text} is none", "leave --from away")
         if path.is_dir():
             return _from_folder(path.resolve(), path.resolve().name, cache_root(cache), progress)
         if path.exists() or path.is_absolute():

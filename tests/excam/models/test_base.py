@@ -77,6 +77,12 @@ def test_an_index_that_is_none_is_named(folder: Path, cache: Path, text: str) ->
         resolve(folder, cache)
 
 
+def test_a_source_can_be_chosen_only_for_a_base_that_has_several(folder: Path, cache: Path) -> None:
+    for base in (str(folder), f"someone/model@{COMMIT}"):
+        with pytest.raises(UserError, match=f"{base} is none"):
+            resolve(base, cache, source="packages")
+
+
 @pytest.mark.parametrize("text", ["no-such-model", "/no/such/folder", "a/b/c"])
 def test_what_is_nothing_is_refused(text: str, cache: Path) -> None:
     with pytest.raises(UserError):
