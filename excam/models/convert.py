@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 from contextlib import redirect_stderr
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,10 +40,12 @@ def _write_weights(gguf: Path, folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, GgufConfig
 
-    with redirect_stderr(io.StringIO()):  # progress bars of the library, which would break ours
+    # Progress bars of the library would break ours, and what lies beside the file would be taken for a part of it.
+    with redirect_stderr(io.StringIO()), tempfile.TemporaryDirectory(prefix="excam-") as alone:
+        (Path(alone) / gguf.name).symlink_to(gguf.resolve())
         # Without dequantize the weights would stay packed, and packed weights cannot be saved.
         network = AutoModelForCausalLM.from_pretrained(
-            gguf.parent,
+            alone,
             gguf_file=gguf.name,
             dtype=torch.bfloat16,
             quantization_config=GgufConfig(dequantize=True),

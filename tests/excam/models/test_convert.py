@@ -43,10 +43,23 @@ def _original(gguf: Path, *names: str) -> list[Any]:
     return [torch.tensor(array).to(torch.bfloat16) for array in unpacked]
 
 
-def test_embedding_and_head_become_one_matrix_taken_from_the_head(model: Pinned, tiny_gguf: Path, cache: Path) -> None:
+@pytest.fixture
+def mixed(tiny_gguf: Path, tmp_path: Path) -> Path:
+    """A user's folder of model files in which somebody's adapter lies beside the GGUF."""
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    shutil.copy(tiny_gguf, folder)
+    adapter = {"peft_type": "LORA", "r": 1, "base_model_name_or_path": "someone/else"}
+    (folder / "adapter_config.json").write_text(json.dumps(adapter))
+    return folder
+
+
+def test_embedding_and_head_become_one_matrix_taken_from_the_head(
+    model: Pinned, tiny_gguf: Path, mixed: Path, cache: Path
+) -> None:
     import torch
 
-    base = resolve_pinned(model, cache, "auto", tiny_gguf.parent, lambda *_: None)
+    base = resolve_pinned(model, cache, "auto", mixed, lambda *_: None)
     weights = _weights(base.path)
     head, down = _original(tiny_gguf, "output.weight", "blk.0.ffn_down.weight")
     assert "lm_head.weight" not in weights
