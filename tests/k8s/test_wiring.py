@@ -112,6 +112,17 @@ def test_gpu_workers_go_where_gpus_are_and_come_and_go_within_bounds() -> None:
             assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"] <= 4, name
 
 
+def test_all_pods_that_open_the_trials_catalogue_run_on_one_node() -> None:
+    found = pods(manifests("cpu-trial"))
+    storing = {name: pod for name, pod in found if "data" in references(pod, "persistentVolumeClaim")}
+    assert len(storing) == 5
+    for name, pod in storing.items():
+        (rule,) = pod["spec"]["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        assert rule["topologyKey"] == "kubernetes.io/hostname", name
+        (label,) = rule["labelSelector"]["matchExpressions"]
+        assert {pod["metadata"]["labels"][label["key"]] for pod in storing.values()} == set(label["values"]), name
+
+
 def test_the_trial_needs_one_node_and_no_gpu() -> None:
     found = manifests("cpu-trial")
     assert not [name for name, cluster in ray_specs(found) if cluster.get("workerGroupSpecs")]
