@@ -7,7 +7,7 @@ import tarfile
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from excam.fault import UserError
 from excam.models.adapter_card import CARD, CONFIG, WEIGHTS, read_card
@@ -18,6 +18,19 @@ FILES = (CARD, CONFIG, WEIGHTS)
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
 MOST_BYTES = {CARD: 1 << 20, CONFIG: 1 << 20, WEIGHTS: 8 << 30}
 _CHUNK = 4 << 20
+_PAX = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
+_HEADERS = (*_PAX, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
+
+
+class _Member(tarfile.TarInfo):
+    """A member of a stranger's archive: names and attributes, which are read whole, may be long but not endless."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in _HEADERS and found.size > MOST_BYTES[CARD]:
+            raise tarfile.ReadError(f"a header of {found.size:,} bytes")
+        return found
 
 
 def pull(source: str, *, sha256: str | None = None, cache: Path | None = None) -> Adapter:
@@ -123,7 +136,7 @@ def _each(open_file: Callable[[str], IO[bytes]], draft: Path, source: str) -> No
 def _unpack(stream: IO[bytes], draft: Path, source: str) -> None:
     """The three files from an archive, wherever they lie in it; links and everything else are passed over."""
     try:
-        with tarfile.open(fileobj=stream, mode="r|*") as archive:
+        with tarfile.open(fileobj=stream, mode="r|*", tarinfo=_Member) as archive:
             for member in archive:
                 name = Path(member.name).name
                 if not member.isreg() or name not in FILES:

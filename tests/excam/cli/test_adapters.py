@@ -133,6 +133,14 @@ def test_a_card_that_would_fill_the_memory_is_not_read(made: Adapter) -> None:
     assert "adapter.yaml has more than 1 MiB" in fault(run("pull", str(made.path))).message
 
 
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_an_archive_whose_headers_would_fill_the_memory_is_not_read(tmp_path: Path, kind: bytes) -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, 8 << 30
+    (tmp_path / "bomb.tar").write_bytes(header.tobuf(tarfile.GNU_FORMAT))
+    assert "a header of 8,589,934,592 bytes" in fault(run("pull", str(tmp_path / "bomb.tar"))).message
+
+
 def test_nothing_on_a_card_steers_the_terminal(made: Adapter) -> None:
     card = made.path / "adapter.yaml"
     card.write_text(card.read_text().replace("name: tiny", r'name: "\e]0;title\a"'))
