@@ -109,11 +109,12 @@ def _take(source: str, draft: Path) -> None:
 
 def _open(url: str) -> IO[bytes]:
     import fsspec
-    from pyarrow.fs import FileSystem
+
+    from excam.place import open_place
 
     try:
         if url.startswith("s3://"):  # with the keys and by the library that logs and backups are read with
-            bucket, path = FileSystem.from_uri(url)
+            bucket, path = open_place(url)
             opened: IO[bytes] = bucket.open_input_stream(path, compression=None)
         else:
             opened = fsspec.open(url, "rb").open()
