@@ -90,7 +90,7 @@ def _worth(judged: Judged) -> Floats:
 
 def _order(a: Judged, b: Judged, permutations: int) -> Difference:
     gold, groups = a.gold_score, a.strings("item_id")
-    first, second = (_ranks(one.score(with_probability=one.run.baseline is None)) for one in (a, b))
+    first, second = (one.score(with_probability=one.run.baseline is None) for one in (a, b))
 
     def gap(one: Floats, other: Floats) -> float:
         return kendall(gold, one) - kendall(gold, other)
@@ -100,21 +100,19 @@ def _order(a: Judged, b: Judged, permutations: int) -> Difference:
     return Difference("kendall", "all", len(a), *value, value[0] - value[1], math.nan, math.nan, p_value)
 
 
-def _ranks(score: Floats) -> Floats:
-    """Scores as mid-ranks between 0 and 1, so that two judges' may be swapped; tau-b sees no difference."""
-    _, place, sizes = np.unique(score, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(sizes) - sizes / 2)[place] / score.size)
-
-
 def swapped(
     gap: Callable[[Floats, Floats], float], a: Floats, b: Floats, groups: NDArray[np.str_], n: int, seed: int = 0
 ) -> float:
-    """Two-sided p-value of a gap between two judges' scores, under swapping the scores of whole items at random."""
+    """Two-sided p-value of a gap between two judges' scores, under swapping the scores of whole items at random.
+
+    Scores are swapped as they are: ranks of each judge would untie equal scores, and the gaps by chance come out too
+    small. A swap that leaves no gap to measure counts as extreme.
+    """
     _, place = np.unique(groups, return_inverse=True)
     observed = abs(gap(a, b)) * (1 - 1e-12)
     rng = np.random.default_rng(seed)
     extreme = 0
     for _ in range(n):
         swap = rng.integers(0, 2, int(place.max()) + 1).astype(bool)[place]
-        extreme += abs(gap(np.where(swap, b, a), np.where(swap, a, b))) >= observed
+        extreme += not abs(gap(np.where(swap, b, a), np.where(swap, a, b))) < observed
     return (extreme + 1) / (n + 1)

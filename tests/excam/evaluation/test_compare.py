@@ -60,6 +60,18 @@ def test_swapping_agrees_with_scipy_for_a_correlation() -> None:
     assert ours == pytest.approx(theirs, abs=0.06)
 
 
+def test_judges_that_differ_on_one_item_cannot_be_told_apart(make_judged: Any) -> None:
+    a, b = make_judged([True] * 6, [True] * 6), make_judged([True] * 6, [False] + [True] * 5)
+    found = {one.measure: one for one in compare(a, b, 200)}
+    assert found["kendall"].difference > 0
+    assert found["kendall"].p_value == found["scaled_accuracy"].p_value == 1, "to swap that item gives the same gap"
+
+
+def test_a_swap_that_leaves_a_score_without_order_is_no_proof() -> None:
+    gold, a, b = np.array([-5.0, 0.0]), np.array([-5.0, 0.5]), np.array([0.5, -5.0])
+    assert swapped(lambda x, y: kendall(gold, x) - kendall(gold, y), a, b, np.array(["1", "2"]), 200) == 1
+
+
 def test_only_samples_both_judged_are_compared_in_one_order(make_judged: Any) -> None:
     a, b = make_judged([True] * 6, [True] * 6), make_judged([True] * 4, [False] * 4)
     backwards = b.table.take(list(range(len(b)))[::-1])
