@@ -54,7 +54,7 @@ def compare(a: Judged, b: Judged, permutations: int = PERMUTATIONS) -> list[Diff
     Items are swapped and resampled whole, because their twins and rewordings depend on each other.
     """
     a, b = aligned(a, b)
-    chosen = a.hard & a.cultural
+    chosen = _counted(a)
     found = []
     if chosen.any():
         hard = a.where(chosen), b.where(chosen)
@@ -67,6 +67,13 @@ def compare(a: Judged, b: Judged, permutations: int = PERMUTATIONS) -> list[Diff
     if len(cultural[0]) > 1:
         found.append(_order(*cultural, permutations))
     return [one for one in found if not math.isnan(one.difference)]
+
+
+def _counted(judged: Judged) -> NDArray[np.bool_]:
+    """Hard errors and their twins, of sources that have both: no other source has a part in the mean."""
+    source, hard = judged.strings("source"), judged.hard & judged.cultural
+    both = np.isin(source, source[hard & judged.is_error]) & np.isin(source, source[hard & ~judged.is_error])
+    return np.asarray(hard & both)
 
 
 def _accuracy(a: Judged, b: Judged, name: str, permutations: int) -> Difference:

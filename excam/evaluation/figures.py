@@ -88,12 +88,13 @@ def headline(judged: Judged, right: Mask | None = None, draws: int = DRAWS) -> t
         here = source == name
         one, resampled = scaled(judged.where(here), None if right is None else right[here], draws, seed)
         if not math.isnan(one.figure):
-            found.append(one.figure)
+            found.append(one)
             values.append(resampled)
     if not found:
         return Figure("scaled_accuracy", "", "all", HEADLINE, 0, math.nan), np.zeros(0)
-    mean = np.mean(values, axis=0)
-    return Figure("scaled_accuracy", "", "all", HEADLINE, len(judged), float(np.mean(found)), *interval(mean)), mean
+    drawn, figure = np.mean(values, axis=0), float(np.mean([one.figure for one in found]))
+    n = sum(one.n for one in found)
+    return Figure("scaled_accuracy", "", "all", HEADLINE, n, figure, *interval(drawn)), drawn
 
 
 def share(measure: str, part: str, hit: Mask, groups: NDArray[np.str_], draws: int = DRAWS) -> Figure:

@@ -67,6 +67,14 @@ def test_judges_that_differ_on_one_item_cannot_be_told_apart(make_judged: Any) -
     assert found["kendall"].p_value == found["scaled_accuracy"].p_value == 1, "to swap that item gives the same gap"
 
 
+def test_a_source_of_errors_alone_has_no_part_in_the_mean_nor_in_its_p_value(make_judged: Any, make_row: Any) -> None:
+    alone = [[make_row(n, "error", says, source="epic") for n in range(30)] for says in ("error", "correct")]
+    a, b = make_judged([True] * 6, [True] * 6, alone[0]), make_judged([True] * 6, [False] + [True] * 5, alone[1])
+    found = {one.slice: one for one in compare(a, b, 200)}
+    assert set(found) == {HEADLINE, "blend", "all"}
+    assert (found[HEADLINE].n, found[HEADLINE].p_value) == (12, 1)
+
+
 def test_a_swap_that_leaves_a_score_without_order_is_no_proof() -> None:
     gold, a, b = np.array([-5.0, 0.0]), np.array([-5.0, 0.5]), np.array([0.5, -5.0])
     assert swapped(lambda x, y: kendall(gold, x) - kendall(gold, y), a, b, np.array(["1", "2"]), 200) == 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from excam.evaluation.figures import HEADLINE, Figure, Summary, share, summarise
+from excam.evaluation.figures import HEADLINE, Figure, Summary, headline, share, summarise
 from excam.evaluation.judged import Judged, judged_table
 
 
@@ -27,6 +27,11 @@ def test_the_headline_is_the_mean_of_the_sources_and_the_pooled_figure_is_not(ma
         ("blend", 40, 1.0),
         ("epic", 20, 0.0),
     ]
+
+
+def test_the_headline_counts_only_sources_that_have_an_accuracy(make_judged: Any, make_row: Any) -> None:
+    alone = [make_row(n, "error", "error", source="epic") for n in range(30)]
+    assert headline(make_judged([True] * 6, [True] * 6, alone))[0].n == 12
 
 
 def test_decisions_by_hand_with_an_interval_around_each(make_judged: Any) -> None:
