@@ -13,9 +13,16 @@ from excam.evaluation.accuracy import class_counts, kendall, scaled_accuracy
 from excam.evaluation.explanations import explained
 from excam.evaluation.judged import Judged
 from excam.evaluation.reliability import Bin, expected_calibration_error, reliability
-from excam.evaluation.resample import DRAWS, group_sums, interval, resampled_sums, resampled_weights
-from excam.evaluation.ties import MOST_PAIRS, right_pairs, tie_calibrated
-from excam.stats import wilson
+from excam.evaluation.resample import (
+    DRAWS,
+    ends_of_sum,
+    group_sums,
+    interval,
+    rate_by_items,
+    resampled_sums,
+    resampled_weights,
+)
+from excam.evaluation.ties import MOST_PAIRS, resampled_accuracy, right_pairs, tie_calibrated
 
 ORDER_DRAWS = 200  # for Kendall and tie-calibrated accuracy, which look at pairs of samples
 HEADLINE = "mean of sources"
@@ -77,7 +84,10 @@ def scaled(judged: Judged, right: Mask | None = None, draws: int = DRAWS, seed: 
     sums = group_sums(counts, judged.strings("item_id"))
     values = scaled_accuracy(resampled_sums(sums, draws, seed))
     figure = float(scaled_accuracy(counts.sum(0)))
-    return Figure("scaled_accuracy", "", "all", "", len(judged), figure, *interval(values)), values
+    low, high = interval(values)
+    if low == high:
+        low, high = ends_of_sum(figure, [rate_by_items(sums[:, of], sums[:, right]) for of, right in ((0, 1), (2, 3))])
+    return Figure("scaled_accuracy", "", "all", "", len(judged), figure, low, high), values
 
 
 def headline(judged: Judged, right: Mask | None = None, draws: int = DRAWS) -> tuple[Figure, Floats]:
@@ -93,20 +103,24 @@ def headline(judged: Judged, right: Mask | None = None, draws: int = DRAWS) -> t
     if not found:
         return Figure("scaled_accuracy", "", "all", HEADLINE, 0, math.nan), np.zeros(0)
     drawn, figure = np.mean(values, axis=0), float(np.mean([one.figure for one in found]))
-    n = sum(one.n for one in found)
-    return Figure("scaled_accuracy", "", "all", HEADLINE, n, figure, *interval(drawn)), drawn
+    n, (low, high) = sum(one.n for one in found), interval(drawn)
+    if low == high:
+        parts = np.array([(one.figure, one.low, one.high) for one in found]) / len(found)
+        low, high = ends_of_sum(figure, parts.tolist())
+    return Figure("scaled_accuracy", "", "all", HEADLINE, n, figure, low, high), drawn
 
 
 def share(measure: str, part: str, hit: Mask, groups: NDArray[np.str_], draws: int = DRAWS) -> Figure:
-    """The share of samples with a property; where it is none or all, Wilson's interval on the number of items."""
+    """The share of samples with a property; where every draw is alike, Wilson's interval on the number of items."""
     if hit.size == 0:
         return Figure(measure, part, "all", "", 0, math.nan)
-    rate = float(hit.mean())
     sums = group_sums(np.stack([hit, np.ones(hit.size)], axis=-1).astype(np.float64), groups)
-    if rate in (0.0, 1.0):
-        return Figure(measure, part, "all", "", hit.size, rate, *wilson(rate * len(sums), len(sums)))
-    totals = resampled_sums(sums, draws)
-    return Figure(measure, part, "all", "", hit.size, rate, *interval(totals[:, 0] / totals[:, 1]))
+    rate, *ends = rate_by_items(sums[:, 1], sums[:, 0])
+    if 0 < rate < 1:
+        totals = resampled_sums(sums, draws)
+        low, high = interval(totals[:, 0] / totals[:, 1])
+        ends = [low, high] if low < high else ends
+    return Figure(measure, part, "all", "", hit.size, rate, *ends)
 
 
 def _decisions(judged: Judged, draws: int) -> Iterator[Figure]:
@@ -148,7 +162,7 @@ def _order(judged: Judged, most_pairs: int, draws: int) -> Iterator[Figure]:
             yield Figure(f"kendall{name}", part, "all", "", len(here), kendall(gold, score), *interval(drawn))
             best = tie_calibrated(gold, score, most_pairs)
             first, second, right = right_pairs(gold, score, best.epsilon, most_pairs)
-            drawn = [_weighted(right, one[first] * one[second]) for one in weights]
+            drawn = [resampled_accuracy(right, first, second, weight) for weight in weights]
             yield Figure(f"tie_accuracy{name}", part, "all", "", len(here), best.accuracy, *interval(drawn))
             yield Figure(f"tie_epsilon{name}", part, "all", "", best.pairs, best.epsilon)
         source = here.strings("source")
@@ -158,11 +172,6 @@ def _order(judged: Judged, most_pairs: int, draws: int) -> Iterator[Figure]:
             yield Figure("kendall", part, "source", str(value), n, kendall(gold[mine], score))
             accuracy = tie_calibrated(gold[mine], score, most_pairs).accuracy
             yield Figure("tie_accuracy", part, "source", str(value), n, accuracy)
-
-
-def _weighted(hit: Mask, weight: Floats) -> float:
-    total = float(weight.sum())
-    return float(weight[hit].sum()) / total if total else math.nan
 
 
 def _calibration(cultural: Judged, bins: list[Bin]) -> Iterator[Figure]:

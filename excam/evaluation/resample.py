@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from excam.stats import wilson
 
 DRAWS = 1000
 _CHUNK = 2_000_000  # numbers drawn at once, which bounds memory
@@ -52,6 +55,19 @@ def interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]
         return float("nan"), float("nan")
     low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
+
+
+def rate_by_items(of: Floats, hits: Floats) -> tuple[float, float, float]:
+    """A share with Wilson's interval on the number of items, for where every draw is alike and tells nothing."""
+    items, rate = int((of > 0).sum()), float(hits.sum() / of.sum())
+    return rate, *wilson(rate * items, items)
+
+
+def ends_of_sum(figure: float, parts: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    """The interval of a sum of independent parts, of which each brings its own (Newcombe, 1998)."""
+    below = math.hypot(*(value - low for value, low, _ in parts))
+    above = math.hypot(*(high - value for value, _, high in parts))
+    return max(-1.0, figure - below), min(1.0, figure + above)
 
 
 def _times(groups: int, draws: int, seed: int) -> Iterator[Floats]:

@@ -66,3 +66,15 @@ def right_pairs(
     given = said[first] - said[second]
     order = np.where(np.abs(given) <= epsilon, 0.0, np.sign(given))
     return first, second, order == np.sign(truth[first] - truth[second])
+
+
+def resampled_accuracy(
+    right: NDArray[np.bool_], first: NDArray[np.int64], second: NDArray[np.int64], weight: NDArray[np.float64]
+) -> float:
+    """The share of such pairs put right in a resample, in which two copies of one sample are a pair that rightly ties.
+
+    ``weight`` says how often each sample was drawn. Of pairs that were themselves drawn, as many copies count.
+    """
+    times, n = weight[first] * weight[second], weight.size
+    copies = float((weight * (weight - 1)).sum()) * first.size / (n * (n - 1))
+    return (float(times[right].sum()) + copies) / (float(times.sum()) + copies)

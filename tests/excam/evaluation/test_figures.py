@@ -121,6 +121,25 @@ def test_a_rate_of_zero_still_has_an_upper_end_that_shrinks_with_items_not_with_
     assert few.high > many.high > 0
 
 
+def test_a_share_on_one_item_is_not_certain() -> None:
+    one = share("x", "y", np.array([True, False]), np.array(["item", "item"]))
+    assert one.low < one.figure < one.high
+
+
+def test_a_judge_without_a_mistake_on_a_few_items_is_not_certain_to_make_none(make_judged: Any) -> None:
+    few, many = (summarise(make_judged([True] * n, [True] * n), draws=100) for n in (10, 40))
+    for name in (("scaled_accuracy",), ("scaled_accuracy", "hard", "all", HEADLINE)):
+        assert _figure(few, *name).low < _figure(many, *name).low < _figure(many, *name).high == 1
+    # Wilson's lower end of 10 of 10 is 0.7225; two classes lie hypot(0.2775, 0.2775) below
+    assert _figure(few, "scaled_accuracy", "hard", "source", "blend").low == pytest.approx(1 - 0.3925, abs=1e-3)
+
+
+def test_the_interval_of_tie_calibrated_accuracy_holds_the_figure_where_all_scores_tie(make_judged: Any) -> None:
+    found = _figure(summarise(make_judged([True] * 30, [False] * 30), draws=50), "tie_accuracy")
+    assert found.low <= found.figure + 1e-9
+    assert found.figure <= found.high + 1e-9
+
+
 def test_no_sample_at_all_gives_no_figure(run: Any) -> None:
     assert summarise(Judged(judged_table([], run), run)).figures == []
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from excam.evaluation.ties import pairs_of, right_pairs, tie_calibrated
+from excam.evaluation.ties import pairs_of, resampled_accuracy, right_pairs, tie_calibrated
 
 SAMPLES = st.lists(st.tuples(st.sampled_from([0.0, -1.0, -5.0]), st.integers(-8, 8)), min_size=2, max_size=14)
 
@@ -64,3 +64,13 @@ def test_a_sample_is_never_paired_with_itself() -> None:
 
 def test_one_sample_has_no_pairs() -> None:
     assert math.isnan(tie_calibrated([0], [1]).accuracy)
+
+
+def test_a_weighted_resample_is_worth_what_its_samples_written_out_are() -> None:
+    rng = np.random.default_rng(2)
+    gold, score = rng.choice([0.0, -5.0], 40), rng.choice([-5.0, 0.2, 0.4, 0.9], 40)
+    weight = np.bincount(rng.integers(0, 40, 40), minlength=40).astype(np.float64)
+    written_out = np.repeat(np.arange(40), weight.astype(int))
+    first, second, right = right_pairs(gold, score, 0.3)
+    expected = right_pairs(gold[written_out], score[written_out], 0.3)[2].mean()
+    assert resampled_accuracy(right, first, second, weight) == pytest.approx(expected)
