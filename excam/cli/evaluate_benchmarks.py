@@ -166,6 +166,9 @@ def _load(name: str | None) -> Any:
         return None
     module, _, attribute = name.partition(":")
     try:
-        return getattr(importlib.import_module(module), attribute)
+        found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as problem:
         raise UserError(f"{name} cannot be loaded: {problem}", "name a function as MODULE:NAME") from problem
+    if not callable(found):
+        raise UserError(f"{name} is no function", "name a function as MODULE:NAME")
+    return found

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from statistics import fmean
-from typing import Protocol
+from typing import Any, Protocol
 
 from excam.evaluation.asked import Answer, Asked
 from excam.fault import UserError
@@ -70,10 +71,10 @@ def _mark(name: str, asked: Asked, answer: Answer, scorer: Scorer | None) -> flo
             f"nothing says how {name} the answer to {asked.question_id} is",
             f"add a column {name} between 0 and 1 to the answers, or give a scorer with --{name} MODULE:NAME",
         )
-    value = scorer(asked.question, answer.answer)
-    if not 0 <= value <= 1:
+    value: Any = scorer(asked.question, answer.answer)
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise UserError(f"the {name} scorer said {value} of {asked.question_id}", "a scorer answers between 0 and 1")
-    return value
+    return float(value)
 
 
 @dataclass(frozen=True)

@@ -47,18 +47,16 @@ class Graded:
 
 
 def grade_all(answers: Iterable[tuple[Asked, Answer]], grader: Grader = contains) -> list[Graded]:
-    """Every answer graded; a grade already in the file stands."""
-    return [Graded(asked, _given(one) or grader(asked.question, asked.gold, one.answer)) for asked, one in answers]
-
-
-def _given(answer: Answer) -> Grade | None:
-    if answer.grade is None:
-        return None
-    try:
-        return Grade(answer.grade)
-    except ValueError:
-        known = ", ".join(Grade)
-        raise UserError(f"grade {answer.grade!r} of {answer.question_id}", f"use one of {known}") from None
+    """Every answer graded; a grade already in the file stands. A grade that is none of the three ends the run."""
+    found = []
+    for asked, one in answers:
+        given = grader(asked.question, asked.gold, one.answer) if one.grade is None else one.grade
+        try:
+            found.append(Graded(asked, Grade(given)))
+        except ValueError:
+            known = ", ".join(Grade)
+            raise UserError(f"grade {given!r} of {one.question_id}", f"use one of {known}") from None
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -49,8 +50,10 @@ def test_an_answer_that_nothing_scores_is_named_with_the_way_to_mend_it() -> Non
     with pytest.raises(UserError, match="how factual the answer to 0 is") as caught:
         score_all(_answers(GOOD))
     assert "--factual" in caught.value.fix
-    with pytest.raises(UserError, match="relevant scorer said 3"):
-        score_all(_answers(GOOD), lambda question, answer: 1.0, lambda question, answer: 3.0)
+    for said in (3.0, math.nan, None, "1"):
+        scorer: Any = lambda question, answer, said=said: said  # noqa: E731
+        with pytest.raises(UserError, match=f"relevant scorer said {said}"):
+            score_all(_answers(GOOD), lambda question, answer: 1.0, scorer)
 
 
 def test_languages_that_cannot_be_identified_are_left_out() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,12 @@ def test_a_grade_in_the_file_stands_before_the_grader_and_a_grader_can_be_plugge
     assert [one.grade for one in grade_all(given_, lambda question, gold, answer: NONE)] == [RIGHT, NONE]
     with pytest.raises(UserError, match="'maybe' of 1"):
         grade_all([(_asked("1"), Answer(question_id="1", answer="x", grade="maybe"))])
+
+
+@pytest.mark.parametrize("said", ["Correct", None, True])
+def test_a_grader_that_says_anything_else_ends_the_run_instead_of_counting_as_wrong(said: Any) -> None:
+    with pytest.raises(UserError, match="of 1"):
+        grade_all([(_asked("1"), Answer(question_id="1", answer="an owl"))], lambda question, gold, answer: said)
 
 
 def test_grades_are_split_by_region_and_topic() -> None:
