@@ -123,6 +123,9 @@ def answers(
         rows = _calmqa(given, _load(factual), _load(relevant))
     else:
         rows = _graded(benchmark, given, _load(grader))
+    if left_out := len(given) - rows[0]["n"]:
+        click.echo(f"{left_out:,} answers left out: answers in their language cannot be told from others", err=True)
+    rows = [{key: None if cell != cell else cell for key, cell in row.items()} for row in rows]  # nan: nothing is known
     if as_json:
         print_json(rows)
         return

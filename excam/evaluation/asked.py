@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from excam.dataset.item import BadRecord, Item
 from excam.dataset.sources import SOURCES
@@ -45,6 +45,12 @@ class Answer(FileRow):
     grade: str | None = None
     factual: float | None = Field(default=None, ge=0, le=1)
     relevant: float | None = Field(default=None, ge=0, le=1)
+
+    @field_validator("grade", "factual", "relevant", mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: object) -> object:
+        """In a table an empty cell is one that nobody filled in."""
+        return None if value == "" else value
 
 
 def questions(benchmark: str, root: Path) -> list[Asked]:
@@ -100,7 +106,7 @@ def read_answers(path: Path, asked: Iterable[Asked]) -> list[tuple[Asked, Answer
     if not path.is_file():
         raise UserError(f"there is no {path}", "give a Parquet or JSON lines file with question_id and answer")
     known = {one.question_id: one for one in asked}
-    found = []
+    found: dict[str, tuple[Asked, Answer]] = {}
     for row in read_rows("answers", path, Answer):
         if isinstance(row, BadRecord):
             raise UserError(f"{row.place}: {row.reason}", "each record needs question_id and answer")
@@ -108,7 +114,9 @@ def read_answers(path: Path, asked: Iterable[Asked]) -> list[tuple[Asked, Answer
         if answer.question_id not in known:
             fix = "take the ids from `excam evaluate questions`, made from the same files"
             raise UserError(f"{place}: there is no question {answer.question_id!r}", fix)
-        found.append((known[answer.question_id], answer))
+        if answer.question_id in found:
+            raise UserError(f"{place}: a second answer to {answer.question_id}", "give one answer to each question")
+        found[answer.question_id] = known[answer.question_id], answer
     if not found:
         raise UserError(f"{path} holds no answer", "give a Parquet or JSON lines file with question_id and answer")
-    return found
+    return list(found.values())

@@ -127,6 +127,19 @@ def test_answers_of_a_chatbot_are_scored(tmp_path: Path) -> None:
         assert isinstance(_run(*common, "--grader", name).exception, UserError)
 
 
+def test_what_is_not_known_of_long_answers_is_null_and_what_is_left_out_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "calmqa" / "calmqa.jsonl.gz"
+    path.parent.mkdir()
+    record = {"name": "rundi:1", "culture": "specific", "language": "Kirundi", "question": "Ni kuki?", "answers": []}
+    path.write_bytes(gzip.compress(json.dumps(record).encode()))
+    answers = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"question_id": ["calmqa:rundi:1:rn"], "answer": ["Ego"]}), answers)
+    found = _run("answers", "calmqa", "--sources", tmp_path, "--answers", answers, "--json")
+    (row,) = json.loads(found.stdout)
+    assert (row["n"], row["score"]) == (0, None)
+    assert "1 answers left out" in found.stderr
+
+
 def test_a_command_without_anything_to_judge_says_what_to_give(tmp_path: Path, data: Path) -> None:
     nothing = _run("--out", tmp_path)
     assert isinstance(nothing.exception, UserError)

@@ -72,6 +72,7 @@ def test_questions_are_written_without_their_answers_and_answers_find_them_again
         ('{"question_id": "msqa:PT-1"}', "answer"),
         ('{"question_id": "msqa:NO", "answer": "x"}', "no question 'msqa:NO'"),
         ('{"question_id": "msqa:PT-1", "answer": "x", "factual": 2}', "factual"),
+        ('{"question_id": "msqa:PT-1", "answer": "x"}\n' * 2, "a.jsonl:2: a second answer to msqa:PT-1"),
         ("", "holds no answer"),
         ("not json", "a.jsonl:1"),
     ],
@@ -80,6 +81,12 @@ def test_answers_that_cannot_be_used_are_named_by_file_and_line(root: Path, text
     (root / "a.jsonl").write_text(text, "utf-8")
     with pytest.raises(UserError, match=message):
         read_answers(root / "a.jsonl", questions("msqa", root))
+
+
+def test_an_empty_cell_of_a_table_is_a_mark_nobody_gave(root: Path) -> None:
+    (root / "a.csv").write_text("question_id,answer,grade,factual\nmsqa:PT-1,um bordado,,\n", "utf-8")
+    ((_, answer),) = read_answers(root / "a.csv", questions("msqa", root))
+    assert (answer.answer, answer.grade, answer.factual) == ("um bordado", None, None)
 
 
 def test_a_benchmark_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
