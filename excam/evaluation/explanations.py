@@ -7,6 +7,7 @@ the wrong twin has its marked span is the answer that should have been given.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,14 +41,15 @@ def _differences(first: str, second: str) -> int:
 
 
 def names_answer(explanation: str, answer: str, wrong: str = "") -> bool:
-    """Whether ``answer`` stands in ``explanation`` as words of their own, upper and lower case alike.
+    """Whether ``answer`` stands in ``explanation`` as words of their own, upper and lower case alike, however encoded.
 
     Where the right answer is part of the wrong one ("no" of "no opinion"), naming the wrong one does not count. An
     answer too long to be quoted whole is looked for as training quotes it, by its beginning.
     """
-    text, wanted, other = _plain(explanation), _plain(answer).strip(" ."), _plain(wrong).strip(" .")
-    if len(wanted) > LONGEST_ANSWER:
-        wanted = wanted[:LONGEST_ANSWER].rsplit(" ", 1)[0]
+    quoted = " ".join(answer.split())
+    if len(quoted) > LONGEST_ANSWER:
+        quoted = quoted[:LONGEST_ANSWER].rsplit(" ", 1)[0]
+    text, wanted, other = _plain(explanation), _plain(quoted).strip(" ."), _plain(wrong).strip(" .")
     if other and wanted in other and wanted != other:
         text = text.replace(other, "\n")
     start = text.find(wanted) if wanted else -1
@@ -59,12 +61,17 @@ def names_answer(explanation: str, answer: str, wrong: str = "") -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     edges = [(text[start - 1 : start], text[start]), (text[end : end + 1], text[end - 1])]
-    return all(not (outer.isalnum() and inner.isalnum()) or _UNSPACED.match(inner) for outer, inner in edges)
+    return all(not (_in_word(outer) and _in_word(inner)) or _UNSPACED.search(outer + inner) for outer, inner in edges)
+
+
+def _in_word(character: str) -> bool:
+    """Letters and digits, and the marks that Hindi or Tamil write their vowels with."""
+    return character.isalnum() or (character != "" and unicodedata.category(character).startswith("M"))
 
 
 @dataclass(frozen=True)

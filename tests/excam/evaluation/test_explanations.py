@@ -48,6 +48,9 @@ def test_twins_that_do_not_line_up_have_no_known_answer() -> None:
         ("正解は上古です", "上古", "官名"),
         ("It is 8.", "8.", "10"),
         ("The answer is very good indeed", "very good", "good"),
+        ("The dish is 'pho\u031b\u0309', not 'bu\u0301n'.", "ph\u1edf", "b\u00fan"),
+        ("सही उत्तर 'कमी' है।", "कमी", "नमक"),
+        ("答えは１２月です", "12月", "8月"),
     ],
 )
 def test_an_explanation_names_the_answer(explanation: str, answer: str, wrong: str) -> None:
@@ -60,6 +63,8 @@ def test_an_explanation_names_the_answer(explanation: str, answer: str, wrong: s
         ("That is not known.", "No", "Yes"),
         ("'no opinion' is not the typical view.", "no", "no opinion"),
         ("It should be 18.", "8", "10"),
+        ("सही उत्तर 'कमी' है।", "कम", "नमक"),
+        ("விடை 'கோயில்' ஆகும்.", "யில்", "வீடு"),
         ("'Christmas' is wrong.", "Lunar New Year", "Christmas"),
         ("", "Yes", "No"),
         ("anything", "", "x"),
