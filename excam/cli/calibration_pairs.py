@@ -58,17 +58,12 @@ def judged_before(path: Path, data: Path, settings: JudgeSettings) -> Pairs:
 
 
 def _decided_in_training(path: Path, data: Path) -> Pairs:
+    from excam.cli.training_decisions import read_decisions
     from excam.evaluation.choose import read_split
     from train.examples import ERROR
-    from train.figures import Decisions
 
-    try:
-        decided = Decisions.load(path)
-    except (OSError, ValueError, KeyError) as problem:
-        raise UserError(f"{path} holds no decisions: {problem}", "give the dev-decisions.npz of a run") from problem
     rows = read_split(data, "dev").to_pylist()
-    if int(decided.index.max()) >= len(rows):
-        raise UserError(f"{path} has more decisions than {data} has pairs of dev", "give the data it was trained on")
+    decided = read_decisions(path, len(rows))
     p_error = decided.probabilities[:, ERROR].tolist()
     return _pairs([rows[index] | {"p_error": p} for index, p in zip(decided.index.tolist(), p_error, strict=True)])
 

@@ -98,6 +98,8 @@ def evaluate(
     else:
         settings = _settings(chosen, baseline, answer_tokens)
         plan = Plan(data, split, limit, leave_one_out, baseline, reports or settings.full, decisions)
+        if decisions and (plan.reports or baseline):
+            raise UserError("a training run keeps decisions, no reports", "leave --reports, --full and --baseline out")
         path, folder = _judge(plan, out, settings), out
     table = Judged.read(path)
     summary = summarise(table)
@@ -148,7 +150,7 @@ def _judge(plan: Plan, out: Path, settings: Any) -> Path:
         rows = [row for row in table.to_pylist() if row["sample_id"] not in done]
         display.judged(len(done))
         keep = _gated_into(parts.add, display.judged)
-        if plan.decisions:
+        if rows and plan.decisions:
             keep(decided_rows(plan.decisions, rows, judge))
         elif rows and baseline:
             ask_baseline(judge, baseline, rows, keep)
@@ -180,6 +182,7 @@ def facts(plan: Plan, judge: Judge) -> Run:
         limit=plan.limit,
         left_out=plan.left_out,
         gate_version=bundled().version,
+        decisions_sha256=sha256(plan.decisions) if plan.decisions else None,
     )
 
 

@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 from excam.fault import UserError
 
 if TYPE_CHECKING:
     from serve.identity import Judge
+    from train.figures import Decisions
+
+
+def read_decisions(path: Path, samples: int) -> Decisions:
+    """The decisions in a file on a split of so many samples, each sample at most once and every number known."""
+    import numpy as np
+
+    from train.examples import LABELS
+    from train.figures import Decisions
+
+    fix = "give the dev-decisions.npz or test-decisions.npz of a training run, and the data it was trained on"
+    try:
+        decided = Decisions.load(path)
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error) as problem:
+        raise UserError(f"{path} holds no decisions: {problem}", fix) from problem
+    index, logits = decided.index, decided.logits
+    if index.dtype.kind != "i" or index.ndim != 1 or logits.shape != (len(index), len(LABELS)) or not len(index):
+        raise UserError(f"{path} holds no decisions: arrays of {index.shape} and {logits.shape}", fix)
+    if not np.isfinite(logits).all():
+        raise UserError(f"{path} holds decisions that are no numbers: the run went astray", "train anew")
+    if len(np.unique(index)) < len(index):
+        raise UserError(f"{path} holds two decisions on one sample", fix)
+    if index.min() < 0 or index.max() >= samples:
+        reason = f"{path} holds {len(index):,} decisions of a larger split: more decisions than {samples:,} samples"
+        raise UserError(reason, f"{fix}, without --limit or --leave-one-out")
+    return decided
 
 
 def decided_rows(path: Path, rows: list[dict[str, Any]], judge: Judge) -> list[dict[str, Any]]:
@@ -21,18 +49,12 @@ def decided_rows(path: Path, rows: list[dict[str, Any]], judge: Judge) -> list[d
     from excam.judgement import Judgement
     from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT
     from train.examples import CORRECT, ERROR, NOT_APPLICABLE
-    from train.figures import Decisions
 
-    try:
-        decided = Decisions.load(path)
-    except (OSError, ValueError, KeyError) as problem:
-        raise UserError(
-            f"{path} holds no decisions: {problem}", "give the decisions file of a training run"
-        ) from problem
-    if sorted(decided.index.tolist()) != list(range(len(rows))):
+    decided = read_decisions(path, len(rows))
+    if len(decided.index) < len(rows):
         raise UserError(
             f"{path} holds {len(decided.index):,} decisions, the split has {len(rows):,} samples",
-            "give the data the run was evaluated on, whole: without --limit or --leave-one-out",
+            "give the decisions on all of it: test-decisions.npz, or dev-decisions.npz of a run on a GPU",
         )
     raw = decided.probabilities
     p_error = judge.calibration.apply(raw[:, ERROR]) if judge.calibration else raw[:, ERROR]

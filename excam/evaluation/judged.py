@@ -53,6 +53,7 @@ class Run(BaseModel):
     limit: int | None = None
     left_out: str | None = Field(default=None, description="the source this judge was trained without")
     gate_version: str | None = None
+    decisions_sha256: str | None = Field(default=None, description="of the training run's decisions, if none was asked")
 
 
 class Judged:

@@ -205,7 +205,13 @@ def test_decisions_of_a_training_run_are_measured_without_an_engine(data: Path, 
     assert judged.right[judged.cultural].all()
     assert set(judged.strings("status")[~judged.cultural]) == {"not_applicable"}
 
+    again = _run(*options, tmp_path / "kept.npz", "--out", tmp_path / "out")
+    assert again.stdout == found.stdout
+
     refused = _run(*options, tmp_path / "kept.npz", "--limit", 2, "--out", tmp_path / "other")
     assert "12 decisions" in str(refused.exception)
-    (tmp_path / "broken.npz").write_bytes(b"PK")
-    assert "holds no decisions" in str(_run(*options, tmp_path / "broken.npz", "--out", tmp_path / "third").exception)
+    for asked in (("--reports",), ("--baseline", "counting")):
+        assert "no reports" in str(_run(*options, tmp_path / "kept.npz", *asked, "--out", tmp_path / "other").exception)
+    Decisions(order, np.zeros((12, 3), np.float32)).save(tmp_path / "other.npz")
+    other = _run(*options, tmp_path / "other.npz", "--out", tmp_path / "out")
+    assert "holds another run (decisions_sha256" in str(other.exception)
