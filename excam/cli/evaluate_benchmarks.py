@@ -48,16 +48,18 @@ def culturalbench(
     questions = read_questions(sources, only)[:limit]
     if not questions:
         raise UserError("no question of CulturalBench is in this split", "give the build made from these sources")
-    rows = list(pairs(questions))
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    rows, settings = list(pairs(questions)), judge_settings(chosen)
     judged: list[dict[str, Any]] = []
-    with Display(len(rows)) as display:
-        judge = prepare(judge_settings(chosen), progress=display.fetching)
+    with Display(len(rows), kept=False) as display:
+        judge = prepare(settings, progress=display.fetching)
 
         def keep(portion: list[dict[str, Any]]) -> None:
             judged.extend(portion)
             display.judged(len(portion))
 
-        judge_rows(judge, rows, keep, reports=False)
+        judge_rows(judge, rows, keep, reports=settings.full)
     if out:
         _keep(judged, out)
     found = results(questions, judged)

@@ -7,15 +7,18 @@ from types import FrameType
 
 
 class Display:
-    """A bar on stderr; while it is up, being told to terminate is the same as Ctrl-C."""
+    """A bar on stderr; while it is up, being told to terminate is the same as Ctrl-C.
 
-    def __init__(self, total: int) -> None:
+    ``kept`` says whether what was judged until then outlives the stop.
+    """
+
+    def __init__(self, total: int, *, kept: bool = True) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._total = total
+        self._total, self._kept = total, kept
         self._task = self._progress.add_task("starting the judge", total=total)
 
     def __enter__(self) -> Display:
@@ -30,7 +33,8 @@ class Display:
         signal.signal(signal.SIGTERM, self._before)
         self._progress.stop()
         if kind is KeyboardInterrupt:
-            self._progress.console.print("Stopped. What was judged is kept; the same command goes on from here.")
+            kept = "What was judged is kept; the same command goes on from here."
+            self._progress.console.print(f"Stopped. {kept if self._kept else 'Nothing is kept.'}")
 
     def fetching(self, step: str, done: int, total: int) -> None:
         self._progress.update(self._task, description=step, completed=done, total=total or None)

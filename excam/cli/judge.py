@@ -94,6 +94,7 @@ def calibrate(
     from excam.calibrate import rates, write_calibration
     from excam.cli.calibration_pairs import asked_now, judged_before
 
+    out.parent.mkdir(parents=True, exist_ok=True)
     settings = judge_settings({**chosen, "calibration": "none"})
     found = judged_before(judged, data, settings) if judged else asked_now(data, limit, settings)
     made = fit(found.p_error, found.labels, groups=found.groups, method=method, max_false_alarms=max_false_alarms)

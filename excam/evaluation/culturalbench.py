@@ -83,13 +83,14 @@ class Result:
 
 
 def results(questions: Sequence[Question], judged: Sequence[Mapping[str, Any]]) -> list[Result]:
-    """Easy and Hard over all questions, then by country; a question of which a judgement is missing is not right."""
+    """Easy and Hard over all questions, then by country; a question with a judgement failed or missing is not right."""
     verdicts = {(row["form"], row["question_id"], row["place"]): row for row in judged}
     count: dict[tuple[str, str], list[int]] = {}
     for one in questions:
         for form in CHANCE:
-            rows = [verdicts.get((form, one.question_id, place)) for place in range(OPTIONS)]
-            right = all(rows) and _right(form, one, [row for row in rows if row])
+            found = [verdicts.get((form, one.question_id, place), {}) for place in range(OPTIONS)]
+            rows = [row for row in found if row.get("status")]
+            right = len(rows) == OPTIONS and _right(form, one, rows)
             for country in ("", one.country or "none"):
                 seen = count.setdefault((form, country), [0, 0])
                 seen[0] += right

@@ -140,6 +140,29 @@ def test_what_is_not_known_of_long_answers_is_null_and_what_is_left_out_is_told(
     assert "1 answers left out" in found.stderr
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_culturalbench_has_its_folder_before_the_judge_starts_and_lets_whole_reports_decide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    path, out = tmp_path / "culturalbench" / "true_false.jsonl.gz", tmp_path / "new" / "kept.parquet"
+    path.parent.mkdir()
+    rows = [
+        {"question_id": "a", "input": f"Question: What is eaten? Answer: dish {place}.", "output": str(place == 0),
+         "country": "Japan"} for place in range(4)
+    ]  # fmt: skip
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+
+    def stopped(judge: object, rows: object, keep: object, *, reports: bool) -> None:
+        assert out.parent.is_dir()
+        assert reports is full
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("serve.offline.judge_rows", stopped)
+    chosen = ("--base", "smollm2-135m", "--adapter", "none", *(("--full",) if full else ()))
+    found = _run("culturalbench", "--sources", tmp_path, *chosen, "--out", out)
+    assert "Nothing is kept" in found.stderr
+
+
 def test_a_command_without_anything_to_judge_says_what_to_give(tmp_path: Path, data: Path) -> None:
     nothing = _run("--out", tmp_path)
     assert isinstance(nothing.exception, UserError)

@@ -45,7 +45,7 @@ def decisions(path: Path, count: int = 1500) -> tuple[np.ndarray[Any, Any], list
 
 
 def calibrate(data: Path, judged: Path, *more: str) -> Any:
-    given = ["calibrate", "--data", str(data), "--judged", str(judged), "--out", str(data / "c.yaml"), *more]
+    given = ["calibrate", "--data", str(data), "--judged", str(judged), "--out", str(data / "new" / "c.yaml"), *more]
     return CliRunner().invoke(judge, given)
 
 
@@ -53,7 +53,7 @@ def test_decisions_of_a_training_run_give_a_calibration_that_keeps_its_budget(da
     raw, labels = decisions(data / "dev-decisions.npz")
     answer = calibrate(data, data / "dev-decisions.npz", "--max-false-alarms", "0.02")
     assert answer.exit_code == 0, answer.output
-    made = read_calibration(data / "c.yaml")
+    made = read_calibration(data / "new" / "c.yaml")
     assert (made.method, made.pairs, made.max_false_alarms) == ("isotonic", 1000, 0.02)
     assert made.ece_after < made.ece_before
     assert rates(made, raw, labels)["false_alarms"] <= 0.02

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from excam.evaluation.culturalbench import pairs, read_questions, results
+from excam.evaluation.verdicts import decision_only
 from excam.fault import UserError
+from excam.judgement import JudgeFailure
 
 
 def _write(root: Path, options: dict[str, list[bool]]) -> None:
@@ -55,12 +57,14 @@ def test_a_judge_that_cannot_tell_the_options_apart_has_picked_none(tmp_path: Pa
     assert [one.right for one in results(questions, judged)] == [0, 0, 0, 0]
 
 
-def test_a_missing_judgement_is_not_right(tmp_path: Path) -> None:
+def test_a_missing_or_failed_judgement_is_not_right(tmp_path: Path) -> None:
     _write(tmp_path, {"a": [True, False, False, False]})
     questions = read_questions(tmp_path)
     whole = _judged(questions, set())
     assert {one.form: one.right for one in results(questions, whole)} == {"easy": 1, "hard": 1}
     assert {one.form: one.right for one in results(questions, whole[:-1])} == {"easy": 1, "hard": 0}
+    failed = list(pairs(questions))[-2] | decision_only(JudgeFailure("unparsable_report", "?"), 0.5)
+    assert {one.form: one.right for one in results(questions, [*whole, failed])} == {"easy": 0, "hard": 1}
 
 
 def test_only_whole_questions_of_the_split_asked_for_are_used(tmp_path: Path) -> None:
