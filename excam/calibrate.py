@@ -43,20 +43,29 @@ def calibrate(
     p, label = np.asarray(raw, np.float64), np.asarray(labels)
     cultural, error = label != "not_applicable", label == "error"
     x, y = p[cultural], error[cultural]
-    if len(x) < 2 * FOLDS or y.all() or not y.any():
+    names = np.asarray(groups if groups is not None else np.arange(len(p)).astype(str))[cultural]
+    if len(x) < 2 * FOLDS or y.all() or not y.any() or len(np.unique(names)) < FOLDS:
         raise UserError(
             f"{len(x)} cultural pairs with {int(y.sum())} errors cannot calibrate a judge",
-            "give a dev split with both correct and wrong pairs",
+            f"give a dev split with both correct and wrong pairs, of {FOLDS} items or more",
         )
+    if not ((p >= 0) & (p <= 1)).all():
+        raise UserError("a raw P(error) lies outside 0 to 1", "ask the judge anew")
     isotonic = method == "isotonic" if method else len(x) >= ENOUGH_FOR_ISOTONIC
     how: Method = "isotonic" if isotonic else "temperature"
-    names = np.asarray(groups if groups is not None else np.arange(len(p)).astype(str))[cultural]
     fitted = _fit(how, x, y)
     calibrated = fitted.apply(x)
     if max_false_alarms is None:
         threshold = threshold_for_accuracy(calibrated, y)
     else:
-        threshold = threshold_for_budget(calibrated[~y], fitted.apply(p[~cultural]), max_false_alarms)
+        without = calibrated[~y], fitted.apply(p[~cultural])
+        threshold = threshold_for_budget(*without, max_false_alarms)
+        if any((group >= threshold).mean() > max_false_alarms for group in without if len(group)):
+            raise UserError(
+                f"no threshold keeps to {max_false_alarms:.2%} of false alarms: more pairs without an error than that "
+                "have a P(error) of 1",
+                "allow more with --max-false-alarms, or train the judge on such pairs",
+            )
     return fitted.model_copy(
         update={
             "threshold": threshold,

@@ -49,6 +49,8 @@ class Calibration(BaseModel):
             raw, calibrated = np.array(self.knots).T
             if (np.diff(raw) <= 0).any() or (np.diff(calibrated) < 0).any():
                 raise ValueError("knots must rise")
+        elif self.knots is not None:
+            raise ValueError("calibration by temperature has no knots")
         return self
 
     @property

@@ -116,6 +116,14 @@ def test_a_false_alarm_budget_is_kept_among_correct_and_among_ordinary_pairs(bud
     assert found["false_alarms"] >= budget - 0.002, "a threshold higher than it must be misses errors for nothing"
 
 
+@pytest.mark.parametrize("method", ["temperature", "isotonic"])
+def test_a_budget_that_no_threshold_keeps_is_refused(method: str) -> None:
+    raw = [*np.linspace(0.01, 0.4, 50), *np.linspace(0.6, 0.99, 50), *[1.0] * 10]
+    labels = ["correct"] * 50 + ["error"] * 50 + ["not_applicable"] * 10
+    with pytest.raises(UserError, match="no threshold keeps"):
+        calibrate(raw, labels, method=method, max_false_alarms=0.02)
+
+
 def test_a_budget_is_met_exactly_on_a_small_example() -> None:
     assert threshold_for_budget([0.1, 0.2, 0.3, 0.9], [], 0.25) == pytest.approx(0.3, abs=1e-9)
     assert threshold_for_budget([0.1, 0.2], [0.6], 0.0) > 0.6
@@ -153,15 +161,25 @@ def test_the_version_of_a_calibration_is_what_decides_verdicts() -> None:
         {"method": "isotonic"},
         {"method": "isotonic", "knots": [[0, 0.5], [1, 0.2]]},
         {"method": "isotonic", "knots": [[0.5, 0.1], [0.5, 0.2]]},
+        {"method": "isotonic", "knots": [[0, -5], [1, 7]]},
         {"method": "isotonic", "knots": [[0, float("nan")], [1, float("nan")]]},
-        {"method": "isotonic", "knots": [[0, 0.5], [1, 7]]},
         {"method": "temperature", "temperature": -1},
         {"method": "temperature", "temperature": float("inf")},
+        {"method": "temperature", "temperature": 1, "knots": [[0, 0.2], [1, 0.3]]},
     ],
 )
 def test_a_calibration_that_is_no_map_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Calibration.model_validate(FACTS | wrong)
+
+
+def test_wordings_of_one_item_or_what_is_no_probability_cannot_calibrate() -> None:
+    raw, labels = np.linspace(0, 1, 20), ["correct", "error"] * 10
+    with pytest.raises(UserError, match="cannot calibrate"):
+        calibrate(raw, labels, groups=["item"] * 20, method="isotonic")
+    raw[3] = np.nan
+    with pytest.raises(UserError, match="outside 0 to 1"):
+        calibrate(raw, labels)
 
 
 def test_pairs_of_one_class_cannot_calibrate() -> None:
