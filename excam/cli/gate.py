@@ -72,8 +72,11 @@ def evaluate(data: Path, model: Path | None, pairs: Path | None, leave_one_out: 
     chosen = load(model) if model else bundled()
     test = read_split(data / "test.parquet")
     click.echo(f"gate {chosen.version}, threshold {chosen.threshold:.3f}")
-    own = rates(chosen, read_split(pairs)) if pairs else []
-    _print([*rates(chosen, test), *rates(chosen, from_sample_log())[2:], *own])
+    shown = [*rates(chosen, test), *rates(chosen, from_sample_log())[2:]]
+    if pairs:
+        own = rates(chosen, read_split(pairs))
+        shown += [rate._replace(source=f"{pairs.name}, {rate.source}") for rate in own]
+    _print(shown)
     if leave_one_out:
         click.echo("\nmeasured on each source by a gate that never saw it (without words: on the sample log)")
         _print(rate for found in left_out(chosen, examples(data, 0), test) for rate in found)

@@ -21,6 +21,7 @@ from excam.relevance.features import Pair
 from excam.report import Status
 
 COLUMNS = ["source", "instruction", "output", "label", "language", "group"]
+TEXTS = pa.schema([pa.field(name, pa.large_string()) for name in COLUMNS])
 WORD_LIST = Path(__file__).with_name("lexicon.toml")
 WORDS, NAMES = "words", "names"
 
@@ -49,11 +50,15 @@ class Example(NamedTuple):
 
 def read_split(path: Path) -> list[Example]:
     """The pairs of one split of ExCAM40k; those labelled not applicable are the ordinary ones."""
+    fix = "build the dataset with `excam dataset build --out DIR` and give that DIR as --data"
     try:
-        table = pq.read_table(path, columns=COLUMNS)
-    except (OSError, pa.ArrowInvalid) as error:
-        fix = "build the dataset with `excam dataset build --out DIR` and give that DIR as --data"
+        table = pq.read_table(path, columns=COLUMNS).select(COLUMNS).cast(TEXTS)
+    except (OSError, pa.ArrowException) as error:
         raise UserError(f"{path}: cannot be read as a split of ExCAM40k: {error}", fix) from error
+    if empty := [name for name in COLUMNS if table[name].null_count]:
+        raise UserError(f"{path}: the column {empty[0]} has rows without a value", "leave such rows out")
+    if unknown := sorted(set(table["label"].to_pylist()) - set(Status)):
+        raise UserError(f"{path}: there is no label {unknown[0]!r}", f"use {', '.join(Status)}")
     return [
         Example(
             instruction=row["instruction"],

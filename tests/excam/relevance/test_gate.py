@@ -82,16 +82,42 @@ def test_a_folder_without_the_dataset_is_a_mistake_with_a_fix(tmp_path: Path) ->
     assert "excam dataset build" in error.value.fix
 
 
+ROWS: dict[str, list[str | None]] = {
+    "source": ["blend", "assistant"],
+    "instruction": ["Is Diwali a festival in India?", "Debug my SQL query please"],
+    "output": ["Yes, of light.", "Add an index on the column."],
+    "label": ["error", "not_applicable"],
+    "language": ["en", "en"],
+    "group": ["one", "two"],
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("output", ["Yes.", None], "column output has rows without a value"),
+        ("label", ["yes", "no"], "no label 'no'"),
+    ],
+)
+def test_pairs_that_cannot_be_measured_are_named(
+    tmp_path: Path, column: str, values: list[str | None], message: str
+) -> None:
+    pq.write_table(pa.table(ROWS | {column: values}), tmp_path / "own.parquet")
+    with pytest.raises(UserError, match=message):
+        read_split(tmp_path / "own.parquet")
+
+
+def test_pairs_of_ones_own_stand_under_their_own_name(tmp_path: Path) -> None:
+    for name in ("test", "own"):
+        pq.write_table(pa.table(ROWS), tmp_path / f"{name}.parquet")
+    own = ["--pairs", str(tmp_path / "own.parquet")]
+    result = CliRunner().invoke(command, ["evaluate", "--data", str(tmp_path), *own])
+    assert result.output.count("\nall ") == 2
+    assert result.output.count("\nown.parquet, all ") == 2
+
+
 def test_evaluate_prints_rates_by_source_and_for_the_sample_log(tmp_path: Path) -> None:
-    rows = {
-        "source": ["blend", "assistant"],
-        "instruction": ["Is Diwali a festival in India?", "Debug my SQL query please"],
-        "output": ["Yes, of light.", "Add an index on the column."],
-        "label": ["error", "not_applicable"],
-        "language": ["en", "en"],
-        "group": ["one", "two"],
-    }
-    pq.write_table(pa.table(rows), tmp_path / "test.parquet")
+    pq.write_table(pa.table(ROWS), tmp_path / "test.parquet")
     result = CliRunner().invoke(command, ["evaluate", "--data", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert gate_version() in result.output
