@@ -24,8 +24,8 @@ class Parts:
         self._out, self._run = out, run
         self._folder = out / PARTS
         self._folder.mkdir(parents=True, exist_ok=True)
-        for path in [*self._folder.glob("*.draft"), *out.glob("*.draft")]:
-            path.unlink()
+        for path in [*self._folder.glob("*.draft"), _draft(out / JUDGED)]:
+            path.unlink(missing_ok=True)
         self._check()
 
     def _files(self) -> list[Path]:
@@ -66,11 +66,15 @@ class Parts:
         _write(table.replace_schema_metadata({FACTS: self._run.model_dump_json().encode()}), path)
         for part in self._folder.glob("*.parquet"):
             part.unlink()
-        self._folder.rmdir()
+        if not any(self._folder.iterdir()):  # a file browser may have left a file of its own
+            self._folder.rmdir()
         return path
 
 
+def _draft(path: Path) -> Path:
+    return path.with_suffix(".draft")
+
+
 def _write(table: pa.Table, path: Path) -> None:
-    draft = path.with_suffix(".draft")
-    pq.write_table(table, draft, compression="zstd")
-    os.replace(draft, path)
+    pq.write_table(table, _draft(path), compression="zstd")
+    os.replace(_draft(path), path)

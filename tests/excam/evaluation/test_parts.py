@@ -30,6 +30,18 @@ def test_a_run_goes_on_where_it_was_killed_and_each_sample_comes_out_once(
     assert Judged.read(finished.join(order)).table.equals(judged.table)
 
 
+def test_files_of_others_in_the_folder_neither_go_nor_stop_the_run(tmp_path: Path, run: Run, make_row: Any) -> None:
+    row = make_row(1, "error", "error")
+    (tmp_path / "paper.draft").write_text("mine")
+    (tmp_path / "judged.draft").write_bytes(b"half a file")
+    parts = Parts(tmp_path, run)
+    parts.add([row])
+    (tmp_path / "parts" / ".DS_Store").write_text("what a file browser leaves")
+    assert Judged.read(parts.join([row["sample_id"]])).run == run
+    left = {str(entry.relative_to(tmp_path)) for entry in tmp_path.rglob("*")}
+    assert left == {"judged.parquet", "paper.draft", "parts", "parts/.DS_Store"}
+
+
 def test_another_judges_run_in_the_folder_is_refused_and_says_what_differs(
     tmp_path: Path, run: Run, make_row: Any
 ) -> None:
