@@ -21,7 +21,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> str:
-    return re.sub(r"\s+", " ", str(value)).replace("|", "\\|")
+    """A name on one line that ends no cell and is no HTML."""
+    return re.sub(r"\s+", " ", str(value)).replace("<", "&lt;").replace("|", "\\|")
 
 
 def number(value: float) -> str:
@@ -54,11 +55,11 @@ def render(summary: Summary, run: Run, plots: Sequence[tuple[str, str]] = ()) ->
 
 def _head(run: Run) -> str:
     told = [
-        f"# Evaluation of {run.judge}",
+        f"# Evaluation of {_cell(run.judge)}",
         f"judge_version `{run.judge_version}` · {run.split} split (sha256 `{run.dataset_sha256[:16]}`) · "
         f"{_asked_for(run)}"
         + (f" · at most {run.limit:,} samples a source" if run.limit else "")
-        + (f" · trained without {run.left_out}" if run.left_out else ""),
+        + (f" · trained without {_cell(run.left_out)}" if run.left_out else ""),
         "Intervals are 95 %, by resampling whole items. A pair without a readable answer counts as judged wrongly.",
     ]
     if not run.reports and run.baseline is None:

@@ -36,7 +36,7 @@ def _sources(canvas: Any, summary: Summary, title: str) -> Any:
     axes = canvas.subplots()
     below = [max(0.0, one.figure - one.low) for one in bars]
     above = [max(0.0, one.high - one.figure) for one in bars]
-    names = [f"{one.value} (n={one.n:,})" for one in bars]
+    names = [_plain(f"{one.value} (n={one.n:,})") for one in bars]
     axes.barh(names, [one.figure for one in bars], xerr=[below, above], color="#4c72b0", ecolor="#333333", capsize=3)
     axes.axvline(0, color="#333333", linewidth=0.8)
     mean = summary.find("scaled_accuracy", "hard", "all", HEADLINE)

@@ -9,7 +9,7 @@ import pytest
 
 from excam.evaluation.figures import summarise
 from excam.evaluation.judged import FACTS, Judged, Run
-from excam.evaluation.markdown import render, table
+from excam.evaluation.markdown import table
 from excam.evaluation.paper import TABLE_4
 from excam.evaluation.write import write_report
 from excam.fault import UserError
@@ -58,10 +58,12 @@ def test_without_matplotlib_the_fix_names_the_extra_and_the_way_around(
     assert write_report(judged, summary, tmp_path, plots=False).is_file()
 
 
-def test_names_from_data_cannot_break_a_table(make_judged: Any) -> None:
-    judged = make_judged([True] * 3, [True] * 3, sources=("a|b\nc",), judge="x | y\n# z")
-    lines = render(summarise(judged, draws=50), judged.run).splitlines()
+def test_names_from_data_cannot_break_a_table_a_heading_or_a_picture(make_judged: Any, tmp_path: Path) -> None:
+    judged = make_judged([True] * 3, [True] * 3, sources=("a|b\nc", r"<b>$\frac{$"), judge="x | y\n# <i>z")
+    lines = write_report(judged, summarise(judged, draws=50), tmp_path).read_text("utf-8").splitlines()
     assert any(line.startswith("| a\\|b c | 6 |") for line in lines)
+    assert [line for line in lines if line.startswith("# ")] == ["# Evaluation of x \\| y # &lt;i>z"]
+    assert not any("<" in line for line in lines)
     assert table(("a", "b"), [["x|y", 1]]) == "| a | b |\n| --- | ---: |\n| x\\|y | 1 |"
 
 
