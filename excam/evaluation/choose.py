@@ -40,11 +40,11 @@ def choose(table: pa.Table, limit: int | None = None, source: str | None = None)
     ):
         if source in (None, name):
             units.setdefault((name, twin or sample), []).append(row)
-    if limit is None:
-        return table.take(sorted(row for rows in units.values() for row in rows))
     taken: dict[str, list[int]] = {}
     for (name, _), rows in sorted(units.items(), key=lambda unit: fingerprint(*unit[0])):
         kept = taken.setdefault(name, [])
-        if len(kept) + len(rows) <= limit:
+        if limit is None or len(kept) + len(rows) <= limit:
             kept += rows
+    if not any(taken.values()):
+        raise UserError("there is no sample to judge in this split", "build a larger one, or give a larger --limit")
     return table.take(sorted(row for rows in taken.values() for row in rows))

@@ -45,6 +45,12 @@ def test_one_source_alone_and_everything(table: pa.Table) -> None:
         choose(table, source="mango")
 
 
+def test_a_split_without_a_sample_or_a_limit_below_all_twins_leaves_nothing_to_judge(table: pa.Table) -> None:
+    for nothing, limit in ((table.slice(0, 0), None), (table.slice(0, 2), 1)):
+        with pytest.raises(UserError, match="no sample to judge"):
+            choose(nothing, limit)
+
+
 def test_a_folder_without_the_split_or_with_another_file_is_named(tmp_path: Path, table: pa.Table) -> None:
     with pytest.raises(UserError, match="there is no"):
         read_split(tmp_path, "test")
