@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,6 +13,8 @@ from excam.evaluation.asked import Answer, Asked
 from excam.evaluation.explanations import names_answer
 from excam.fault import UserError
 from excam.stats import wilson
+
+_PICKED = re.compile(r"\W*([A-Z])(?:\W*\Z|\s*[*]*[.):：、．])")
 
 
 class Grade(StrEnum):
@@ -31,11 +34,17 @@ class Grader(Protocol):
 def contains(question: str, gold: str, answer: str) -> Grade:
     """The grader without a model: right if the gold answer stands in it word for word, no attempt if it is empty.
 
+    Where the question lists options by letter, an answer that begins with a letter is right if it is the gold one's.
     Stricter than the papers' LLM graders, which also accept other words of the same meaning.
     """
     if not answer.strip():
         return Grade.NOT_ATTEMPTED
-    return Grade.CORRECT if names_answer(answer, gold) else Grade.INCORRECT
+    picked = _PICKED.match(answer)
+    if picked and f"\n{picked[1]}. " in question:
+        right = f"\n{picked[1]}. {gold}\n" in f"{question}\n"
+    else:
+        right = names_answer(answer, gold)
+    return Grade.CORRECT if right else Grade.INCORRECT
 
 
 @dataclass(frozen=True)

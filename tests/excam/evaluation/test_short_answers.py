@@ -63,6 +63,17 @@ def test_the_grader_without_a_model_looks_for_the_gold_answers_words(answer: str
     assert contains("Which?", "an owl", answer) is grade
 
 
+@pytest.mark.parametrize(
+    ("answer", "grade"),
+    [
+        ("B", RIGHT), ("(B)", RIGHT), ("**B**", RIGHT), ("B. An owl", RIGHT), ("B) it is", RIGHT), ("an owl", RIGHT),
+        ("A", WRONG), ("A. a cat, not an owl", WRONG), ("C. an owl", RIGHT), ("Be it a cat", WRONG),
+    ],
+)  # fmt: skip
+def test_an_answer_may_pick_an_option_by_its_letter(answer: str, grade: Grade) -> None:
+    assert contains("Which?\nA. a cat\nB. an owl", "an owl", answer) is grade
+
+
 def test_a_grade_in_the_file_stands_before_the_grader_and_a_grader_can_be_plugged_in() -> None:
     given_ = [(_asked("1"), Answer(question_id="1", answer="a cat", grade="correct")),
               (_asked("2"), Answer(question_id="2", answer="a cat"))]  # fmt: skip
