@@ -91,9 +91,11 @@ def _keep(rows: Sequence[dict[str, Any]], path: Path) -> None:
 def questions(benchmark: str, sources: Path, out: Path) -> None:
     """Write a benchmark's questions for a chatbot to answer, without their answers."""
     from excam.evaluation.asked import questions as read
-    from excam.evaluation.asked import write_questions
+    from excam.evaluation.asked import unreadable, write_questions
 
     click.echo(f"{write_questions(read(benchmark, sources), out):,} questions: {out}")
+    if bad := unreadable(benchmark, sources):
+        click.echo(f"{len(bad):,} records left out, the first: {bad[0].place}: {bad[0].reason}", err=True)
 
 
 @click.command("answers")

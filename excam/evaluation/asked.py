@@ -55,30 +55,43 @@ class Answer(FileRow):
 
 def questions(benchmark: str, root: Path) -> list[Asked]:
     """The questions of a benchmark whose files lie under ``root``, each once."""
+    return list({one.question_id: one for one in _records(benchmark, root) if isinstance(one, Asked)}.values())
+
+
+def unreadable(benchmark: str, root: Path) -> list[BadRecord]:
+    """The records there that are no questions, each with what is wrong with it."""
+    return [one for one in _records(benchmark, root) if isinstance(one, BadRecord)]
+
+
+def _records(benchmark: str, root: Path) -> Iterator[Asked | BadRecord]:
     source = SOURCES[benchmark]
     if not source.find(root):
         raise UserError(f"{source.title} is not in {root / benchmark}", source.get_it)
     if benchmark == "calmqa":
-        return list({one.question_id: one for one in _long(source.find(root))}.values())
-    return [_short(item) for item in source.load(root) if isinstance(item, Item)]
+        yield from _long(source.find(root))
+    else:
+        yield from (_short(one) if isinstance(one, Item) else one for one in source.load(root))
 
 
-def _long(paths: Iterable[Path]) -> Iterator[Asked]:
+def _long(paths: Iterable[Path]) -> Iterator[Asked | BadRecord]:
     """CaLMQA's own records: a question needs no answer on record to be asked."""
     for path in paths:
         for row in read_rows("calmqa", path, LongQuestion):
             if isinstance(row, BadRecord):
+                yield row
                 continue
-            one = row[1]
+            place, one = row
             language = language_code(one.language)
-            if language is not None:
-                yield Asked(
-                    question_id=f"calmqa:{one.name or digest(one.question)}:{language}",
-                    question=one.question,
-                    language=language,
-                    topic=one.category,
-                    cultural=not one.agnostic,
-                )
+            if language is None:
+                yield BadRecord(source="calmqa", place=place, reason=f"language: {one.language!r} is not known")
+                continue
+            yield Asked(
+                question_id=f"calmqa:{one.name or digest(one.question)}:{language}",
+                question=one.question,
+                language=language,
+                topic=one.category,
+                cultural=not one.agnostic,
+            )
 
 
 def _short(item: Item) -> Asked:

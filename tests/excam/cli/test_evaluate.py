@@ -115,9 +115,10 @@ def test_answers_of_a_chatbot_are_scored(tmp_path: Path) -> None:
     path = tmp_path / "msqa" / "msqa.jsonl.gz"
     path.parent.mkdir()
     record = {"id": "1", "language": "en", "category": "Products", "question": "Which symbol?", "answer": "An owl."}
-    path.write_bytes(gzip.compress(json.dumps(record).encode()))
+    path.write_bytes(gzip.compress(f"{json.dumps(record)}\nhalf a rec".encode()))
     asked = _run("questions", "msqa", "--sources", tmp_path, "--out", tmp_path / "q.parquet")
-    assert "1 questions" in asked.output
+    assert "1 questions" in asked.stdout
+    assert "1 records left out, the first: msqa/msqa.jsonl.gz:2: line: not JSON" in asked.stderr
     answers = tmp_path / "answers.parquet"
     pq.write_table(pa.table({"question_id": ["msqa:1"], "answer": ["It is an owl"]}), answers)
     common = ("answers", "msqa", "--sources", tmp_path, "--answers", answers)

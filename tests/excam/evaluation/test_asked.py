@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from excam.evaluation.asked import questions, read_answers, write_questions
+from excam.evaluation.asked import questions, read_answers, unreadable, write_questions
 from excam.fault import UserError
 
 RECORDS: dict[str, list[dict[str, Any]]] = {
@@ -32,8 +33,6 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    import gzip
-
     for name, records in RECORDS.items():
         path = tmp_path / name / "records.jsonl.gz"
         path.parent.mkdir()
@@ -54,6 +53,17 @@ def test_each_benchmark_gives_its_questions_with_what_they_are_sliced_by(root: P
         ("calmqa:non_cultural:0:en", False),
         ("calmqa:german:1:de", True),
     ]
+
+
+def test_records_that_are_no_questions_are_named(root: Path) -> None:
+    cut = gzip.compress(b"\n".join(json.dumps(one).encode() for one in RECORDS["msqa"]))[:-12]
+    (root / "msqa" / "records.jsonl.gz").write_bytes(cut)
+    (bad,) = unreadable("msqa", root)
+    assert "cannot be read from here on" in bad.reason
+    odd = json.dumps({**RECORDS["calmqa"][0], "language": "Nowherish"})
+    (root / "calmqa" / "records.jsonl.gz").write_bytes(gzip.compress(odd.encode()))
+    assert [one.reason for one in unreadable("calmqa", root)] == ["language: 'Nowherish' is not known"]
+    assert unreadable("culturall", root) == []
 
 
 def test_questions_are_written_without_their_answers_and_answers_find_them_again(root: Path) -> None:
