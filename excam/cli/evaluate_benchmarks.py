@@ -122,7 +122,10 @@ def answers(
     from excam.evaluation.asked import questions as read
     from excam.evaluation.asked import read_answers
 
-    given = read_answers(file, read(benchmark, sources))
+    asked = read(benchmark, sources)
+    given = read_answers(file, asked)
+    if unanswered := len(asked) - len(given):
+        click.echo(f"{unanswered:,} of {len(asked):,} questions have no answer in {file} and do not count", err=True)
     if benchmark == "calmqa":
         rows = _calmqa(given, _load(factual), _load(relevant))
     else:

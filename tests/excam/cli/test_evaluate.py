@@ -115,15 +115,18 @@ def test_answers_of_a_chatbot_are_scored(tmp_path: Path) -> None:
     path = tmp_path / "msqa" / "msqa.jsonl.gz"
     path.parent.mkdir()
     record = {"id": "1", "language": "en", "category": "Products", "question": "Which symbol?", "answer": "An owl."}
-    path.write_bytes(gzip.compress(f"{json.dumps(record)}\nhalf a rec".encode()))
+    lines = [json.dumps(record), json.dumps(record | {"id": "2", "question": "Which bird?"}), "half a rec"]
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
     asked = _run("questions", "msqa", "--sources", tmp_path, "--out", tmp_path / "q.parquet")
-    assert "1 questions" in asked.stdout
-    assert "1 records left out, the first: msqa/msqa.jsonl.gz:2: line: not JSON" in asked.stderr
+    assert "2 questions" in asked.stdout
+    assert "1 records left out, the first: msqa/msqa.jsonl.gz:3: line: not JSON" in asked.stderr
     answers = tmp_path / "answers.parquet"
     pq.write_table(pa.table({"question_id": ["msqa:1"], "answer": ["It is an owl"]}), answers)
     common = ("answers", "msqa", "--sources", tmp_path, "--answers", answers)
-    assert json.loads(_run(*common, "--json").output)[0]["f"] == 1
-    assert "topic" in _run(*common).output
+    scored = _run(*common, "--json")
+    assert json.loads(scored.stdout)[0]["f"] == 1
+    assert "1 of 2 questions have no answer" in scored.stderr
+    assert "topic" in _run(*common).stdout
     for name in ("no.such:thing", "math:pi"):
         assert isinstance(_run(*common, "--grader", name).exception, UserError)
 
