@@ -112,6 +112,11 @@ def quantised(weights: Floats) -> tuple[npt.NDArray[np.int8], float]:
 
 def unseen_scores(learnt: Sequence[Example]) -> Floats:
     """Scores of the dataset's ordinary examples, each by a gate that was trained without that example's group."""
+    if all(example.cultural for example in learnt if example.group):
+        raise UserError(
+            "the train split has no ordinary pair to choose the gate's threshold by",
+            "build the dataset with a source of ordinary pairs, such as assistant",
+        )
     folds = np.array([zlib.crc32(example.group.encode()) % FOLDS if example.group else -1 for example in learnt])
     parts = []
     for fold in range(FOLDS):
@@ -138,4 +143,5 @@ def train(data: Path, seed: int = 0, stop: float = STOP) -> Gate:
     learnt = examples(data, seed)
     digest = hashlib.sha256((data / "train.parquet").read_bytes()).hexdigest()
     note = {"examples": len(learnt), "seed": seed, "stop": stop, "train_sha256": digest}
-    return with_threshold(fit(learnt, note), unseen_scores(learnt), stop)
+    ordinary = unseen_scores(learnt)
+    return with_threshold(fit(learnt, note), ordinary, stop)

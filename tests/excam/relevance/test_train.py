@@ -51,6 +51,12 @@ def test_both_kinds_are_needed() -> None:
         fit([example for example in LEARNT if example.cultural])
 
 
+def test_a_threshold_needs_ordinary_pairs_of_the_dataset() -> None:
+    words = [example if example.cultural else example._replace(group="") for example in LEARNT]
+    with pytest.raises(UserError, match="no ordinary pair"):
+        unseen_scores(words)
+
+
 def test_words_that_stand_everywhere_are_not_trusted() -> None:
     trust = rarity(matrix(LEARNT), LEARNT)
 
