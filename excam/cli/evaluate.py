@@ -218,8 +218,8 @@ def _print(run: Run, summary: Summary) -> None:
     from excam.evaluation.figures import HEADLINE
 
     def cells(name: str, one: Figure) -> list[object]:
-        known = not math.isnan(one.low)
-        return [name, f"{one.n:,}", f"{one.figure:.3f}", f"{one.low:.3f} – {one.high:.3f}" if known else None]
+        ends = None if math.isnan(one.low) else f"{one.low:.3f} – {one.high:.3f}"
+        return [name, f"{one.n:,}", None if math.isnan(one.figure) else f"{one.figure:.3f}", ends]
 
     named = (
         ("scaled accuracy, mean of sources", summary.find("scaled_accuracy", "hard", "all", HEADLINE)),

@@ -10,6 +10,7 @@ import click
 
 from excam.cli.options import json_option
 from excam.cli.output import print_json, print_table
+from excam.fault import UserError
 
 FILE = click.Path(path_type=Path)
 
@@ -25,6 +26,11 @@ def compare(a: Path, b: Path, permutations: int, as_json: bool) -> None:
     from excam.evaluation.judged import Judged
 
     found = ask(Judged.read(a), Judged.read(b), permutations)
+    if not found:
+        raise UserError(
+            "the samples both judged hold no difference that can be measured: it takes pairs with and without an error",
+            "judge more of the split with both",
+        )
     if as_json:
         print_json([{k: None if v != v else v for k, v in asdict(one).items()} for one in found])
         return

@@ -101,6 +101,19 @@ def test_two_judges_are_compared(data: Path, tmp_path: Path) -> None:
     assert 0 < rows[0]["p_value"] <= 1
 
 
+def test_what_cannot_be_measured_is_no_number_and_cannot_be_compared(data: Path, tmp_path: Path) -> None:
+    folder = _judge(data, tmp_path / "a", 0)
+    judged = Judged.read(folder)
+    errors = judged.where(judged.is_error).table.to_pylist()
+    pq.write_table(judged_table(errors, judged.run), folder / "judged.parquet")
+    found = _run("--judged", folder, "--no-plots")
+    assert re.search(r"scaled accuracy, pooled +5 +–", found.stdout)
+    assert "nan" not in found.stdout
+    refused = _run("compare", folder, folder)
+    assert isinstance(refused.exception, UserError)
+    assert "with and without an error" in refused.exception.message
+
+
 def test_leave_one_out_runs_become_the_table_of_figure_3(data: Path, tmp_path: Path) -> None:
     left = [_judge(data, tmp_path / source, 0, left_out=source) for source in ("blend", "epic")]
     base = _judge(data, tmp_path / "base", 6, judge="untuned base")
