@@ -49,8 +49,9 @@ def read_questions(root: Path, only: frozenset[str] | None = None) -> list[Quest
                 question = found.setdefault(
                     one.question_id, Question(one.question_id, one.question, normalise(one.country))
                 )
-                question.options.append(one.option)
-                question.true.append(one.true)
+                if one.option not in question.options:  # the same table may lie there in two formats
+                    question.options.append(one.option)
+                    question.true.append(one.true)
     return [one for one in found.values() if len(one.options) == OPTIONS and any(one.true)]
 
 

@@ -77,6 +77,13 @@ def test_only_whole_questions_of_the_split_asked_for_are_used(tmp_path: Path) ->
     assert "Option" not in rows[1]["instruction"]
 
 
+def test_the_same_table_in_two_files_is_asked_once(tmp_path: Path) -> None:
+    _write(tmp_path, {"a": [True, False, False, False]})
+    path = tmp_path / "culturalbench" / "true_false.jsonl.gz"
+    (path.parent / "again.jsonl.gz").write_bytes(path.read_bytes())
+    assert [one.options for one in read_questions(tmp_path)] == [["dish 0", "dish 1", "dish 2", "dish 3"]]
+
+
 def test_a_folder_without_it_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         read_questions(tmp_path)
