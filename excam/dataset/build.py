@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from excam.dataset.assistant import SOURCE as ASSISTANT
@@ -28,6 +30,8 @@ from excam.fault import UserError
 VERSION = "1.0"
 """Of the construction: raised when the same sources and seed would give other samples."""
 
+SUMMARY = "build.json"
+
 
 @dataclass(frozen=True)
 class Built:
@@ -45,7 +49,10 @@ def build(
     soft: Sequence[SoftRow] = (),
     sources: Mapping[str, Source] = SOURCES,
 ) -> Built:
-    """Build the dataset under ``out``; the same sources and seed give the same bytes, whatever else differs."""
+    """Build the dataset under ``out``; the same sources and seed give the same bytes, whatever else differs.
+
+    The files come to ``out`` when all of them are written: a build that fails leaves what was there as it was.
+    """
     chosen = profile if isinstance(profile, Profile) else PROFILES.get(profile)
     if chosen is None:
         raise UserError(f"there is no profile {profile!r}", f"take one of {', '.join(PROFILES)}")
@@ -62,23 +69,34 @@ def build(
     tally = Tally()
     twins = SoftTwins(soft)
     rules = RuleErrors([item.country for item in items if item.source == "normad" and item.country])
-    for split, found in by_split.items():
-        samples = split_samples(found, split, chosen, seed, rules, twins)
-        write_split(out / f"{split}.parquet", samples, split, tally)
-    account = Account(
-        profile=chosen,
-        seed=seed,
-        gathered=gathered,
-        tally=tally,
-        items=Counter((item.source, split.value) for split, found in by_split.items() for item in found),
-        groups=len(component_of),
-        components=len(set(component_of.values())),
-        soft=twins.outcomes,
-        sources=sources,
-    )
-    (out / "card.md").write_text(render_card(account), "utf-8")
-    (out / "build.json").write_text(json.dumps(_summary(out, account), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    with TemporaryDirectory(prefix=".build-", dir=out) as name:
+        making = Path(name)
+        for split, found in by_split.items():
+            samples = split_samples(found, split, chosen, seed, rules, twins)
+            write_split(making / f"{split}.parquet", samples, split, tally)
+        account = Account(
+            profile=chosen,
+            seed=seed,
+            gathered=gathered,
+            tally=tally,
+            items=Counter((item.source, split.value) for split, found in by_split.items() for item in found),
+            groups=len(component_of),
+            components=len(set(component_of.values())),
+            soft=twins.outcomes,
+            sources=sources,
+        )
+        summary = json.dumps(_summary(making, account), indent=2, ensure_ascii=False)
+        (making / "card.md").write_text(render_card(account), "utf-8")
+        (making / SUMMARY).write_text(summary + "\n", "utf-8")
+        _hand_over(making, out)
     return Built(out, account)
+
+
+def _hand_over(making: Path, out: Path) -> None:
+    """Put the files of a whole build in place of those of another; while build.json is away they may be of both."""
+    (out / SUMMARY).unlink(missing_ok=True)
+    for name in (*(f"{split}.parquet" for split in Split), "card.md", SUMMARY):
+        os.replace(making / name, out / name)
 
 
 def _items(gathered: Gathered, profile: Profile, seed: int) -> list[Item]:

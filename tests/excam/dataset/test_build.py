@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -215,6 +216,20 @@ def test_soft_errors_of_a_model_become_twins(small_sources: Path, small_profile:
     twins = [row for row in made if row["instruction"] == "Frage?"]
     assert {row["output"] for row in twins} == {"Oft so.", "immer so."}
     assert len({row["twin_id"] for row in twins}) == 1
+
+
+def test_a_build_that_fails_leaves_the_one_before_it_as_it_was(
+    small_sources: Path, small_profile: Profile, tmp_path: Path
+) -> None:
+    root, out = tmp_path / "sources", tmp_path / "out"
+    shutil.copytree(small_sources / "calmqa", root / "calmqa")
+    build(root, out, small_profile, 3)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    last = pq.read_table(out / "test.parquet").filter(pc.field("label") == "error")["item_id"][0].as_py()
+    torn = SoftRow(last, "big", "minor", "freeform_qa", "Frage?", "Oft so.", "Frage?", "immer so.", "{", "valid", None)
+    with pytest.raises(UserError, match="cannot be read"):
+        build(root, out, replace(small_profile, chores=2), 3, [torn])
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
 def test_a_folder_without_sources_is_a_mistake_with_a_fix(tmp_path: Path) -> None:
