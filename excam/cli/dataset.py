@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,11 +70,17 @@ def build(
     natural = wrong_answers == "natural"
     chosen = replace(PROFILES[profile], wordings=wordings, similar=similar, natural=natural)
     account = run(sources, out, chosen, seed, rows).account
-    for name in account.gathered.missing:
-        click.echo(f"missing: {name}. {account.sources[name].get_it}", err=True)
+    _tell_missing(account.gathered.missing)
     for (split,), count in sorted(account.tally.by("split").items()):
         click.echo(f"{split}: {count:,} samples")
     click.echo(f"{sum(account.gathered.bad.values()):,} records left out; {out / 'card.md'} says why")
+
+
+def _tell_missing(names: Sequence[str]) -> None:
+    from excam.dataset.sources import SOURCES
+
+    for name in names:
+        click.echo(f"missing: {name}. {SOURCES[name].get_it}", err=True)
 
 
 @dataset.command()
@@ -129,14 +136,21 @@ def soft(
     from excam.dataset.mend import mend
     from excam.dataset.soft_file import make_soft, pending, read_soft, write_soft
     from excam.dataset.sources import SOURCES
+    from excam.fault import UserError
 
-    items = [mend(item) for item in gather(sources, {name: SOURCES[name] for name in names}).items if item.cultural]
+    if unknown := [name for name in names if name not in SOURCES]:
+        raise UserError(f"there is no source {unknown[0]!r}", f"take some of {', '.join(SOURCES)} with --source")
+    gathered = gather(sources, {name: SOURCES[name] for name in names})
+    _tell_missing(gathered.missing)
+    items = [mend(item) for item in gathered.items if item.cultural]
     generator: Generator
     if endpoint:
         generator = HttpGenerator(endpoint, model, os.environ.get("EXCAM_API_KEY"))
     else:
         generator = VllmGenerator(model)
     left = pending(items, read_soft(out) if out.is_dir() else [], generator.name, limit, seed)
+    if not left:
+        click.echo(f"nothing to do: {generator.name} was asked about all {len(items):,} items")
     for start in range(0, len(left), chunk):
         rows = list(make_soft(left[start : start + chunk], generator, seed))
         path = write_soft(out, rows)

@@ -20,9 +20,13 @@ _BUSY = frozenset({408, 429, 500, 502, 503, 504})
 
 @dataclass(frozen=True)
 class GenerationFailure:
-    """A prompt that got no text: the transport's reason, kept as data so that one prompt never ends a run."""
+    """A prompt that got no text: the transport's reason, kept as data so that one prompt never ends a run.
+
+    ``unreachable`` says that the server never came to the prompt, so that nothing is known about it.
+    """
 
     reason: str
+    unreachable: bool = False
 
 
 class Generator(Protocol):
@@ -61,7 +65,7 @@ class HttpGenerator:
             try:
                 return _text(self._post(prompt))
             except urllib.error.HTTPError as error:
-                failure = GenerationFailure(f"HTTP {error.code}: {error.reason}")
+                failure = GenerationFailure(f"HTTP {error.code}: {error.reason}", unreachable=error.code in _BUSY)
                 if error.code in {401, 403, 404}:
                     raise UserError(
                         f"{self.url} answered {error.code} for model {self.model!r}",
@@ -70,7 +74,7 @@ class HttpGenerator:
                 if error.code not in _BUSY:
                     return failure
             except (OSError, http.client.HTTPException) as error:
-                failure = GenerationFailure(f"{type(error).__name__}: {error}")
+                failure = GenerationFailure(f"{type(error).__name__}: {error}", unreachable=True)
             except (ValueError, KeyError, IndexError, TypeError) as error:
                 return GenerationFailure(f"not a chat completion: {error}")
             if wait is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -25,6 +27,8 @@ SCHEMA = pa.schema(
     + [(name, pa.string()) for name in ("wrong_instruction", "wrong_output", "report", "outcome", "detail")]
 )
 
+_NUMBERED = re.compile(r"soft-(\d+)\.parquet")
+
 
 @dataclass(frozen=True)
 class SoftRow:
@@ -44,13 +48,22 @@ class SoftRow:
 
 
 def make_soft(items: Sequence[Item], generator: Generator, seed: int) -> Iterator[SoftRow]:
-    """One minor and one major try for every item, as the paper did it; nothing is tried again."""
+    """One minor and one major try for every item, as the paper did it; nothing is tried again.
+
+    A server that came to none of them ends the run before anything is recorded: the items are still to be tried.
+    """
     words = Wordsmith(seed, "soft")
     pairs = []
     for item in items:
         instruction, (written,) = words.say(item, item.task, (item.gold,))
         pairs += [(item, instruction, written.text, severity) for severity in Severity]
     answers = generator.generate([prompt(instruction, output, severity) for _, instruction, output, severity in pairs])
+    lost = [answer for answer in answers if isinstance(answer, GenerationFailure) and answer.unreachable]
+    if lost and len(lost) == len(answers):
+        raise UserError(
+            f"{generator.name} answered none of {len(lost)} prompts ({lost[0].reason})",
+            "see that the server runs and has time, then run the command again: it goes on where it stopped",
+        )
     for (item, instruction, output, severity), answer in zip(pairs, answers, strict=True):
         known = (item.item_id, generator.name, severity.value, item.task.value, instruction, output)
         if isinstance(answer, GenerationFailure):
@@ -64,11 +77,14 @@ def make_soft(items: Sequence[Item], generator: Generator, seed: int) -> Iterato
 
 
 def write_soft(folder: Path, rows: Iterable[SoftRow]) -> Path:
-    """One more file in ``folder``: a run that was stopped goes on where it left off, file by file."""
+    """One more file in ``folder``, whole or not at all: a run that was stopped goes on where it left off."""
     folder.mkdir(parents=True, exist_ok=True)
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema=SCHEMA)
-    path = folder / f"soft-{len(list(folder.glob('soft-*.parquet'))):05d}.parquet"
-    pq.write_table(table, path, compression="zstd")
+    numbers = [int(found[1]) for path in folder.iterdir() if (found := _NUMBERED.fullmatch(path.name))]
+    path = folder / f"soft-{max(numbers, default=-1) + 1:05d}.parquet"
+    draft = path.with_suffix(".draft")
+    pq.write_table(table, draft, compression="zstd")
+    os.replace(draft, path)
     return path
 
 

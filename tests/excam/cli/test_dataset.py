@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from excam.cli.dataset import dataset
+from excam.dataset.gather import gather
 from excam.dataset.review import read_votes
+from excam.dataset.soft_file import SoftRow, write_soft
 from excam.fault import UserError
 
 
@@ -60,6 +62,20 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     assert isinstance(found.exception, UserError)
     found = CliRunner().invoke(dataset, ["review", "x", "--votes", str(tmp_path)])
     assert isinstance(found.exception, UserError)
+
+
+def test_soft_errors_name_what_is_missing_and_what_is_no_source(folder: Path, tmp_path: Path) -> None:
+    wanted = ["soft", "--sources", str(folder.parent / "sources"), "--out", str(tmp_path), "--model", "m"]
+    wanted += ["--endpoint", "http://127.0.0.1:9/v1", "--source", "globalopinionqa", "--source", "mango"]
+    items = gather(folder.parent / "sources").items
+    tried = [SoftRow(item.item_id, "m", "minor", "x", "i", "o", None, None, None, "no_json", None) for item in items]
+    write_soft(tmp_path, tried)
+    found = CliRunner().invoke(dataset, wanted)
+    assert "missing: mango" in found.output
+    assert "nothing to do: m was asked about all 60 items" in found.output
+    found = CliRunner().invoke(dataset, [*wanted, "--source", "mangoes"])
+    assert isinstance(found.exception, UserError)
+    assert "no source 'mangoes'" in str(found.exception)
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -82,6 +82,7 @@ def test_a_server_that_stays_busy_is_a_value_not_an_exception(server: Server) ->
     (found,) = HttpGenerator(server.url, "m").generate(["x"])
     assert isinstance(found, GenerationFailure)
     assert "503" in found.reason
+    assert found.unreachable
     assert len(server.asked) == 3
 
 

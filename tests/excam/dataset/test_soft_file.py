@@ -71,6 +71,28 @@ def test_a_stopped_run_goes_on_with_what_is_left(make_item: MakeItem, tmp_path: 
     assert len(pending(items, read_soft(tmp_path), "another model", 2, 0)) == 2
 
 
+class Away:
+    """A server that is not there, or busy all the time."""
+
+    name = "away"
+
+    def generate(self, prompts: Sequence[str]) -> list[str | GenerationFailure]:
+        return [GenerationFailure("ConnectionRefusedError", unreachable=True) for _ in prompts]
+
+
+def test_items_that_no_server_saw_are_still_to_be_tried(make_item: MakeItem) -> None:
+    with pytest.raises(UserError, match="answered none of 6 prompts"):
+        list(make_soft(_items(make_item), Away(), 0))
+
+
+def test_a_file_taken_away_makes_no_other_be_overwritten(make_item: MakeItem, tmp_path: Path) -> None:
+    first, second, third = (write_soft(tmp_path, make_soft([item], Scripted(), 0)) for item in _items(make_item))
+    first.unlink()
+    again = write_soft(tmp_path, make_soft(_items(make_item)[:1], Scripted(), 0))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [second.name, third.name, again.name]
+    assert len(read_soft(tmp_path)) == 6
+
+
 def test_a_file_of_something_else_is_a_mistake_with_a_fix(tmp_path: Path) -> None:
     pq.write_table(pa.table({"item_id": ["x"]}), tmp_path / "other.parquet")
     with pytest.raises(UserError, match="are missing"):
