@@ -27,7 +27,7 @@ from excam.dataset.splits import Split, split_components
 from excam.dataset.write import Tally, sha256, write_split
 from excam.fault import UserError
 
-VERSION = "1.0"
+VERSION = "1.1"
 """Of the construction: raised when the same sources and seed would give other samples."""
 
 SUMMARY = "build.json"

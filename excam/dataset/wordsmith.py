@@ -13,7 +13,7 @@ SHOWN_OPTIONS = 4
 _TRIES = 80
 # Options that speak of other options ("A and B", "all of the above") keep the order they were written in.
 _REFERS = re.compile(
-    r"^\s*\(?[A-Ea-eА-Дa-д]\)?\s*(,|and|or|&|и|i|e|y|ve|dan|und|et)\s*\(?[A-Ea-eА-Дa-д]\)?\.?\s*$"
+    r"^\s*\(?[A-EА-Д]\)?(\s*[,&]\s*|\s+(and|or|и|i|e|y|ve|dan|und|et)\s+)\(?[A-EА-Д]\)?\.?\s*$"
     r"|\b(above|below|preceding|previous|anteriores|precedenti|précédentes|yukarıdaki)",
     re.IGNORECASE,
 )
@@ -73,7 +73,7 @@ class Wordsmith:
             others = [wrong for wrong in dict.fromkeys(item.wrong) if wrong not in answers]
             others = shuffled(others, *self._key, "options", item.item_id, *answers)
             shown = list(dict.fromkeys((*answers, *others)))[:SHOWN_OPTIONS]
-        if any(_REFERS.search(option) for option in shown):
+        elif any(_REFERS.search(option) for option in shown):
             return tuple(shown)
         return tuple(shuffled(shown, *self._key, "order", fingerprint(item.item_id, *answers)))
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+import pytest
+
 from excam.dataset.item import Item, Task
 from excam.dataset.templates import all_templates
 from excam.dataset.wordsmith import Wordsmith
@@ -18,6 +20,25 @@ def test_options_are_shown_in_every_order_so_that_no_position_is_right(make_item
         lines = instruction.splitlines()[-4:]
         places[next(place for place, line in enumerate(lines) if "bread with avocado" in line)] += 1
     assert min(places.values()) > 70
+
+
+@pytest.mark.parametrize("drink", ["tea", "bed", "all of the above"])
+def test_options_gathered_for_a_twin_have_no_order_to_keep(make_item: MakeItem, drink: str) -> None:
+    words, places = Wordsmith(1), Counter[int]()
+    for turn in range(100):
+        item = make_item(item_id=f"blend:{turn}", wrong=("natto", "ful medames", "croissant", drink))
+        instruction, _ = words.say(item, Task.QA_OPTIONS, (item.gold, drink))
+        lines = instruction.splitlines()[-4:]
+        places[next(place for place, line in enumerate(lines) if "bread with avocado" in line)] += 1
+    assert max(places.values()) < 50
+
+
+@pytest.mark.parametrize(("option", "speaks"), [("A and C", True), ("(б) и (в)", True), ("a, b", True), ("yes", False)])
+def test_an_option_speaks_of_others_by_their_letters(make_item: MakeItem, option: str, speaks: bool) -> None:
+    item = make_item(options=("tea", "coffee", "water", option), gold="tea")
+    asked = [Wordsmith(seed).say(item, Task.QA_OPTIONS, ("tea", "coffee"))[0].splitlines()[-4:] for seed in range(9)]
+    kept = [all(line.endswith(text) for line, text in zip(lines, item.options, strict=True)) for lines in asked]
+    assert all(kept) is speaks
 
 
 def test_options_that_speak_of_others_keep_their_order(make_item: MakeItem) -> None:
