@@ -42,9 +42,13 @@ OPINION = ErrorKind(
             tail=("", ", not '{wrong}'", " rather than '{wrong}'"),
         ),
         *compose(
-            "<who>{where} <verb> '{gold}'; '{wrong}' misrepresents the prevailing view.",
-            who=("Most people", "People"),
-            verb=("answer", "most often answer"),
+            "<most>; '{wrong}' misrepresents the prevailing view.",
+            most=(
+                "More people{where} answer '{gold}' than anything else",
+                "The largest group{where} answers '{gold}'",
+                "People{where} tend to answer '{gold}'",
+                "People{where} most often answer '{gold}'",
+            ),
         ),
         "'{wrong}' does not represent the typical view{where}, which is '{gold}'.",
         "A typical person{where} would answer '{gold}', not '{wrong}'.",
