@@ -67,8 +67,10 @@ def _is_text(item: Item) -> bool:
         item.gold,
         *item.options,
         *item.wrong,
+        item.role or "",
         item.context or "",
         item.explanation or "",
+        item.topic or "",
     )
     try:
         for text in texts:

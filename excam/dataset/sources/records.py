@@ -23,8 +23,8 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 Fields = dict[str, Any]
 LONGEST_CSV_FIELD = 50_000_000
-_UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, KeyError, csv.Error)
-"""How a damaged file shows itself: truncated or foreign compression, wrong encoding, a broken table."""
+_UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, KeyError, csv.Error, RuntimeError)
+"""How a damaged file shows itself: truncated or foreign compression, a password, wrong encoding, a broken table."""
 
 
 class Row(BaseModel):
@@ -60,9 +60,8 @@ def read_records(source: str, path: Path) -> Iterator[tuple[str, Fields | BadRec
             if isinstance(fields, dict):
                 yield place, fields
             else:
-                reason = (
-                    fields if isinstance(fields, str) else f"record: {type(fields).__name__} where an object belongs"
-                )
+                foreign = f"record: {type(fields).__name__} where an object belongs"
+                reason = str(fields) if isinstance(fields, ValueError) else foreign
                 yield place, BadRecord(source=source, place=place, reason=reason)
     except _UNREADABLE as error:
         place = f"{name}:{number + 1}"
@@ -93,7 +92,7 @@ def _unpacked(path: Path, packing: str) -> IO[bytes]:
         return cast(IO[bytes], gzip.open(path, "rb"))
     if packing == ".zip":
         with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.namelist() if not member.startswith("__MACOSX")]
+            members = [one for one in archive.infolist() if not (one.is_dir() or one.filename.startswith("__MACOSX"))]
             return io.BytesIO(archive.read(members[0])) if members else io.BytesIO()
     return path.open("rb")
 
@@ -103,7 +102,7 @@ def _json_lines(stream: IO[bytes]) -> Iterator[Any]:
         try:
             yield json.loads(line)
         except (ValueError, RecursionError) as error:
-            yield f"line: not JSON ({error})"
+            yield ValueError(f"line: not JSON ({getattr(error, 'msg', type(error).__name__)})")
 
 
 def _json(stream: IO[bytes]) -> Iterator[Any]:
@@ -127,7 +126,7 @@ def _table(stream: IO[bytes], delimiter: str) -> Iterator[Any]:
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
     for fields in csv.DictReader(text, delimiter=delimiter):
         if None in fields or None in fields.values():
-            yield "row: more or fewer fields than the header"
+            yield ValueError("row: more or fewer fields than the header")
         else:
             yield fields
 

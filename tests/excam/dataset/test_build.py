@@ -247,8 +247,12 @@ def test_broken_records_are_counted_with_the_place_they_stand_at(
     root = tmp_path / "sources"
     shutil.copytree(small_sources / "epic", root / "epic")
     path = root / "epic" / "annotations.jsonl.gz"
-    broken = [b"{not json", b'{"post": "half a pair \\ud83d", "reply": "r", "label": "ironic", "annotator": "A"}']
+    broken = [
+        b"{not json",
+        b'{"post": "half a pair \\ud83d", "reply": "r", "label": "ironic", "annotator": "A"}',
+        b'{"post": "p", "reply": "r", "label": "ironic", "annotator": "A", "nationality": "Ire\\udcffland"}',
+    ]
     path.write_bytes(gzip.compress(b"\n".join([*broken, *gzip.decompress(path.read_bytes()).split(b"\n")])))
     found = build(root, tmp_path / "out", small_profile)
-    assert sum(count for (source, _), count in found.account.gathered.bad.items() if source == "epic") == 2
+    assert sum(count for (source, _), count in found.account.gathered.bad.items() if source == "epic") == 3
     assert "epic" in (tmp_path / "out" / "card.md").read_text().split("## Records left out")[1]

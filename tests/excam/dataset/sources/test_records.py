@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zipfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -67,9 +68,9 @@ def test_a_bad_record_names_file_line_and_field_and_the_rest_is_read(tmp_path: P
     path = tmp_path / "greetings" / "a.jsonl"
     path.parent.mkdir()
     path.write_bytes(
-        b'{"word": "salam"}\n{"word": "  "}\nnot json\n[1]\n{"times": "many", "word": "x"}\n{"word": "selam"}\n'
+        b'{"word": "salam"}\n{"word": "  "}\nnot json\n[1]\n"hi"\n{"times": "many", "word": "x"}\n{"word": "selam"}\n'
     )
-    good, empty, broken, listed, many, last = rows(path)
+    good, empty, broken, listed, said, many, last = rows(path)
     assert isinstance(good, tuple)
     assert isinstance(last, tuple)
     assert good[0] == "greetings/a.jsonl:1"
@@ -77,9 +78,11 @@ def test_a_bad_record_names_file_line_and_field_and_the_rest_is_read(tmp_path: P
     assert empty.place == "greetings/a.jsonl:2"
     assert empty.reason.startswith("word: ")
     assert isinstance(broken, BadRecord)
-    assert broken.reason.startswith("line: not JSON")
+    assert broken.reason == "line: not JSON (Expecting value)"
     assert isinstance(listed, BadRecord)
     assert listed.reason == "record: list where an object belongs"
+    assert isinstance(said, BadRecord)
+    assert said.reason == "record: str where an object belongs"
     assert isinstance(many, BadRecord)
     assert many.reason.startswith("times: ")
 
@@ -108,6 +111,21 @@ def test_a_truncated_file_gives_what_could_be_read_and_says_where_it_ends(tmp_pa
     assert "cannot be read from here on" in found[-1].reason
     assert all(isinstance(row, tuple) for row in found[:-2])
     assert len(found) > 100
+
+
+def test_a_file_nested_beyond_reason_is_a_bad_record(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b"[" * 100_000)
+    (found,) = rows(tmp_path / "a.json")
+    assert isinstance(found, BadRecord)
+    assert "cannot be read" in found.reason
+
+
+def test_a_packed_folder_is_read_by_the_file_in_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.jsonl.zip", "w") as archive:
+        archive.mkdir("greetings")
+        archive.writestr("greetings/a.jsonl", '{"word": "salam"}')
+    (found,) = rows(tmp_path / "a.jsonl.zip")
+    assert isinstance(found, tuple)
 
 
 @settings(deadline=None)
