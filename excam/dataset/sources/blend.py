@@ -40,7 +40,7 @@ def read(paths: list[Path]) -> Iterator[Item | BadRecord]:
         if re.search(r"\bmcq|mc_questions|multiple-choice", kind):
             yield from _read_choices(path, questions)
         elif "question" in kind:
-            topics.update({row[1].qid: row[1].topic for row in read_rows(NAME, path, Topic) if isinstance(row, tuple)})
+            yield from _read_topics(path, topics)
         else:
             yield from _read_annotations(path, questions)
     lists = (vote for regions in questions.values() for asked in regions.values() for vote in asked.votes)
@@ -56,6 +56,14 @@ def read(paths: list[Path]) -> Iterator[Item | BadRecord]:
         yield item.model_copy(update={"options": show(item.item_id, item.gold, item.wrong)})
 
 
+def _read_topics(path: Path, topics: dict[str, str]) -> Iterator[BadRecord]:
+    for row in read_rows(NAME, path, Topic):
+        if isinstance(row, BadRecord):
+            yield row
+        else:
+            topics[row[1].qid] = row[1].topic
+
+
 def _read_annotations(path: Path, questions: dict[str, Regions]) -> Iterator[BadRecord]:
     from_path = region_of(path.name.split(".")[0].removesuffix("_data")) or region_of(path.parent.name)
     for row in read_rows(NAME, path, Annotation):
@@ -69,6 +77,8 @@ def _read_annotations(path: Path, questions: dict[str, Regions]) -> Iterator[Bad
             continue
         asked = questions.setdefault(annotation.qid, {}).setdefault(region.name, Asked(place, region))
         asked.annotation = asked.annotation or annotation
+        if asked.votes != annotation.votes:
+            yield _bad(place, "qid: stands twice for its region, with other answers")
 
 
 def _read_choices(path: Path, questions: dict[str, Regions]) -> Iterator[BadRecord]:

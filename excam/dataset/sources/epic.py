@@ -59,7 +59,9 @@ def read(paths: list[Path]) -> Iterator[Item | BadRecord]:
         for row in read_rows(NAME, path, Annotation):
             if isinstance(row, BadRecord):
                 yield row
-            elif row[1].language in (None, "en", "English"):
+            elif row[1].language not in (None, "en", "English"):
+                yield BadRecord(source=NAME, place=row[0], reason="left out: not in English")
+            else:
                 found.append(row)
                 groups.join(*_texts(row[1]))
     for place, annotation in found:

@@ -114,8 +114,8 @@ def read(paths: list[Path]) -> Iterator[Item | BadRecord]:
         for row in read_rows(NAME, path, Exam):
             if isinstance(row, BadRecord):
                 yield row
-            else:
-                found.setdefault(row[1].exam_id, row)
+            elif found.setdefault(row[1].exam_id, row)[1] != row[1]:
+                yield _bad(row[0], "id: stands twice, with another question")
     for path in lists:
         for link in read_rows(NAME, path, Parallel):
             if isinstance(link, BadRecord):

@@ -65,7 +65,9 @@ def read(paths: list[Path]) -> Iterator[Item | BadRecord]:
                 yield BadRecord(
                     source=NAME, place=place, reason="left out: the rule says nothing about a neutral story"
                 )
-            elif story.story_id not in told or (story.background and not told[story.story_id].story.background):
+            elif (known := told.get(story.story_id)) and _story_key(known.story) != _story_key(story):
+                yield BadRecord(source=NAME, place=place, reason="ID: stands twice, with another story")
+            elif known is None or (story.background and not known.story.background):
                 told[story.story_id] = _Told(place, story, country)
     groups = Groups()
     for found in told.values():

@@ -42,6 +42,13 @@ def test_wrong_options_are_other_regions_answers_nobody_here_gave(write: Write, 
     assert not any("tea" in option for option in items["blend:Q-1:China:en"].wrong)
 
 
+def test_other_answers_to_a_question_already_read_are_named_and_a_repetition_is_not(write: Write, load: Load) -> None:
+    write("blend/annotations.jsonl.gz", [GREECE, CHINA, GREECE, asked("Greece", [(["raki"], 5)])])
+    loaded = load("blend")
+    assert loaded.items["blend:Q-1:Greece:en"].gold == "ouzo"
+    assert loaded.reasons == ["qid: stands twice for its region, with other answers"]
+
+
 def test_an_answer_one_annotator_gave_is_never_wrong_in_any_spelling(write: Write, load: Load) -> None:
     here = asked("Greece", [(["ouzo"], 4), (["Green Teas"], 1)])
     write("blend/annotations.jsonl.gz", [here, CHINA, IRAN])
@@ -122,12 +129,10 @@ def test_published_files_are_read_as_they_are(write: Write, load: Load) -> None:
         kept = {key: record[key] for key in ("question", "annotations", "idks")}
         kept["en_question"] = "What do people drink in your country?"
         write(f"blend/data/annotations/{record['region']}_data.json", {"Q-1": kept})
-    write(
-        "blend/data/questions/Greece_questions.csv",
-        [{"ID": "Q-1", "Topic": "Drinks", "Question": "?", "Translation": "?"}],
-    )
+    listed = {"ID": "Q-1", "Topic": "Drinks", "Question": "?", "Translation": "?"}
+    write("blend/data/questions/Greece_questions.csv", [listed, listed | {"Topic": ""}])
     loaded = load("blend")
-    assert loaded.bad == []
+    assert loaded.reasons == ["Topic: String should have at least 1 character"]
     greek = loaded.items["blend:Q-1:Greece:en"]
     assert (greek.question, greek.topic) == ("What do people drink in Greece?", "Drinks")
 

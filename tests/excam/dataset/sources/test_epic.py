@@ -70,7 +70,7 @@ def test_the_published_tables_are_read(write: Write, load: Load) -> None:
     pico = {"post_id": 1, "post": "P2", "reply_id": 2, "reply": "R2", "annotator_id": "U2", "label": 0, **people}
     write("epic/multipico_anonimized.csv", [{**pico, "language": "en"}, {**pico, "reply": "R3", "language": "de"}])
     loaded = load("epic")
-    assert loaded.bad == []
+    assert loaded.reasons == ["left out: not in English"]
     assert [item.gold for item in loaded.items.values()] == ["The text is ironic.", "The text is non-ironic."]
     assert {item.role for item in loaded.items.values()} == {
         "Age=26; Sex=Male; Ethn.=Asian; Nat.=India; Lang.=English."

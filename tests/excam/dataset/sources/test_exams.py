@@ -29,6 +29,14 @@ def test_a_cultural_subject_makes_a_cultural_item_of_the_school_systems_country(
     assert set(item.options) == {"Tomislav", "Zvonimir", "Trpimir"}
 
 
+def test_a_second_question_under_one_id_is_named_and_a_repetition_is_not(write: Write, load: Load) -> None:
+    first = exam("a", "Tko je bio prvi kralj?", RULERS)
+    write("exams/questions.jsonl.gz", [first, first, exam("a", "Tko je bio posljednji kralj?", RULERS)])
+    loaded = load("exams")
+    assert loaded.only.question == "Tko je bio prvi kralj?"
+    assert loaded.reasons == ["id: stands twice, with another question"]
+
+
 def test_natural_science_is_ordinary_traffic_and_trades_are_left_out(write: Write, load: Load) -> None:
     physics = exam("a", "Što je masa?", ["mjera", "sila", "rad"], subject="Physics")
     write("exams/questions.jsonl.gz", [physics, exam("b", "Što je lizing?", RULERS, subject="Business")])

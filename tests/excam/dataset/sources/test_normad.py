@@ -33,6 +33,13 @@ def test_neutral_stories_are_left_out_and_other_labels_are_wrong(write: Write, l
     assert loaded.reasons[2] == "Country: 'narnia' is not a country"
 
 
+def test_a_second_story_under_one_number_is_named_and_a_repetition_is_not(write: Write, load: Load) -> None:
+    write("normad/stories.jsonl.gz", [story(1, "yes"), story(1, "yes"), story(1, "no", text="Lee ran. Acceptable?")])
+    loaded = load("normad")
+    assert loaded.only.gold == "Yes"
+    assert loaded.reasons == ["ID: stands twice, with another story"]
+
+
 def test_stories_that_share_a_text_or_a_rule_share_a_group(write: Write, load: Load) -> None:
     records = [
         story(1, "yes", text="A?", rule="Greet everyone."),
