@@ -73,7 +73,8 @@ def build(
     _tell_missing(account.gathered.missing)
     for (split,), count in sorted(account.tally.by("split").items()):
         click.echo(f"{split}: {count:,} samples")
-    click.echo(f"{sum(account.gathered.bad.values()):,} records left out; {out / 'card.md'} says why")
+    left_out, unused = sum(account.gathered.bad.values()), sum(account.unused().values())
+    click.echo(f"{left_out:,} records left out, {unused:,} items unused; {out / 'card.md'} says why")
 
 
 def _tell_missing(names: Sequence[str]) -> None:

@@ -79,7 +79,7 @@ def build(
             seed=seed,
             gathered=gathered,
             tally=tally,
-            items=Counter((item.source, split.value) for split, found in by_split.items() for item in found),
+            items=Counter(item.source for item in gathered.items) | Counter(item.source for item in items),
             groups=len(component_of),
             components=len(set(component_of.values())),
             soft=twins.outcomes,
@@ -123,6 +123,7 @@ def _summary(out: Path, account: Account) -> dict[str, Any]:
         "bad_records": {
             f"{source}: {reason}": count for (source, reason), count in sorted(account.gathered.bad.items())
         },
+        "unused_items": account.unused(),
         "groups": account.groups,
         "components": account.components,
         "files": {f"{split}.parquet": sha256(out / f"{split}.parquet") for split in Split},

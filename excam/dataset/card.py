@@ -27,6 +27,7 @@ PAPER = {
 }
 """Table 2 of the paper: samples of train, dev and test by source, rounded as it rounds them."""
 
+MOST_REASONS = 60
 SPLITS = tuple(split.value for split in Split)
 
 
@@ -38,11 +39,15 @@ class Account:
     seed: int
     gathered: Gathered
     tally: Tally
-    items: Counter[tuple[str, str]]
+    items: Counter[str]
     groups: int
     components: int
     soft: Counter[tuple[str, str, str]]
     sources: Mapping[str, Source]
+
+    def unused(self) -> dict[str, int]:
+        """How many items of each source gave no sample: no error could be made of them, or there were enough."""
+        return {source: count - len(self.tally.used[source]) for source, count in sorted(self.items.items())}
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -89,7 +94,7 @@ def _totals() -> list[str]:
 
 def _source_labels(account: Account) -> str:
     counts = account.tally.by("source", "label", "origin")
-    names = sorted({source for source, _, _ in counts})
+    unused = account.unused()
     kinds = (
         ("error", "hard"),
         ("error", "soft-llm"),
@@ -101,17 +106,25 @@ def _source_labels(account: Account) -> str:
         "source",
         *(f"{label} ({origin})" if label == "error" else label for label, origin in kinds),
         "items",
+        "unused",
         "weight in train",
     )
     rows = []
-    for name in names:
-        items = sum(account.items[name, split] for split in SPLITS)
+    for name in unused:
         weights = [
             f"{account.tally.weights['train', name, kind]:.2f} ({kind})"
             for kind in ("cultural", "ordinary")
             if ("train", name, kind) in account.tally.weights
         ]
-        rows.append((name, *(counts[name, *kind] for kind in kinds), items, ", ".join(weights) or "–"))
+        rows.append(
+            (
+                name,
+                *(counts[name, *kind] for kind in kinds),
+                account.items[name],
+                unused[name],
+                ", ".join(weights) or "–",
+            )
+        )
     return _table(head, rows)
 
 
@@ -128,7 +141,11 @@ def _bad(account: Account) -> str:
         (source, reason, count, gathered.places[source, reason])
         for (source, reason), count in gathered.bad.most_common()
     ]
-    return _table(("source", "reason", "records", "first seen at"), rows[:60]) if rows else "None.\n"
+    rest = rows[MOST_REASONS:]
+    if rest:
+        all_of_them = f"{len(rest):,} more reasons, all in build.json"
+        rows[MOST_REASONS:] = [("–", all_of_them, sum(count for _, _, count, _ in rest), "–")]
+    return _table(("source", "reason", "records", "first seen at"), rows) if rows else "None.\n"
 
 
 def _weight_share(account: Account) -> float:
@@ -169,6 +186,7 @@ def render_card(account: Account) -> str:
         _by_split(tally, "task"),
         "## Sources\n",
         _source_labels(account),
+        "An item is unused where no error could be made of it, or where its source had given enough. "
         f"Weights even the sources out; ordinary pairs make {_weight_share(account):.1%} of the weight of train. "
         f"Splits are by component: {account.groups:,} questions, stories and posts, {account.components:,} after "
         f"{_joined(account.profile)} were joined; none is in two splits.\n",

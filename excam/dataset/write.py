@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -26,8 +26,10 @@ class Tally:
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, ...]] = Counter()
         self.weights: dict[tuple[str, str, str], float] = {}
+        self.used: dict[str, set[str]] = defaultdict(set)
 
     def add(self, split: str, sample: Sample) -> None:
+        self.used[sample.source].add(sample.item_id)
         self.counts[split, *(str(getattr(sample, column) or "–") for column in self.COLUMNS)] += 1
 
     def by(self, *columns: str, **where: str) -> Counter[tuple[str, ...]]:

@@ -148,6 +148,29 @@ def test_the_card_tells_counts_licences_and_what_is_missing(built: Built) -> Non
     assert built.account.gathered.missing == ["include", "mango", "nativqa", "culturall", "msqa"]
 
 
+def test_items_that_gave_no_sample_are_counted(small_sources: Path, small_profile: Profile, tmp_path: Path) -> None:
+    root = tmp_path / "sources"
+    shutil.copytree(small_sources / "epic", root / "epic")
+    (root / "msqa").mkdir()
+    (root / "msqa" / "msqa.jsonl").write_text('{"id": 1, "language": "en", "question": "Who?", "answer": "She."}')
+    full = build(root, tmp_path / "out", small_profile).account.unused()
+    assert (full["epic"], full["msqa"]) == (0, 1)
+    assert "| msqa | 0 | 0 | 0 | 0 | 0 | 1 | 1 | – |" in (tmp_path / "out" / "card.md").read_text()
+    paper = build(root, tmp_path / "out", replace(small_profile, samples=20)).account.unused()
+    assert paper["epic"] == 80
+
+
+def test_the_card_says_how_many_reasons_it_does_not_list(
+    small_sources: Path, small_profile: Profile, tmp_path: Path
+) -> None:
+    root = tmp_path / "sources"
+    shutil.copytree(small_sources / "epic", root / "epic")
+    labels = "\n".join(json.dumps({"post": "p", "reply": "r", "label": f"l{n}", "annotator": "A"}) for n in range(70))
+    (root / "epic" / "more.jsonl.gz").write_bytes(gzip.compress(labels.encode()))
+    build(root, tmp_path / "out", small_profile)
+    assert "| – | 10 more reasons, all in build.json | 10 | – |" in (tmp_path / "out" / "card.md").read_text()
+
+
 def test_build_json_counts_what_the_files_hold(built: Built, rows: Rows) -> None:
     summary = json.loads((built.folder / "build.json").read_text())
     assert summary["samples"] == {split: len(found) for split, found in sorted(rows.items())}
