@@ -177,9 +177,14 @@ def review(
     from excam.fault import UserError
 
     if report:
+        shares_of = distribution(read_votes(votes), voters)
+        if not any(map(any, shares_of.values())):
+            raise UserError(
+                f"no sample in {votes} has {voters} votes", "have more people review it, or give another --voters"
+            )
         heads = "  ".join(f"{yes}/{voters}".rjust(6) for yes in range(voters, -1, -1))
         click.echo(f"{'criterion':<24}{heads}")
-        for name, shares in distribution(read_votes(votes), voters).items():
+        for name, shares in shares_of.items():
             click.echo(f"{name:<24}" + "  ".join(f"{share:6.1f}" for share in shares))
         return
     if not reviewer:

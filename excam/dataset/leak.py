@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from excam.dataset.balance import answer_key
+from excam.dataset.table import read_columns
 from excam.fault import UserError
 from excam.report import Status
 
@@ -74,9 +74,10 @@ class Leak:
 
 def read_pairs(path: Path, source: str | None = None) -> list[Row]:
     """The cultural samples of a split, at most as many as the check needs, twins kept together."""
+    fix = "name the folder that `excam dataset build --out` wrote"
     if not path.is_file():
-        raise UserError(f"there is no file {path}", "name the folder that `excam dataset build --out` wrote")
-    table = pq.read_table(path, columns=["source", "instruction", "output", "label", "twin_id"])
+        raise UserError(f"there is no file {path}", fix)
+    table = read_columns(path, ("source", "instruction", "output", "label", "twin_id"), fix)
     keep = pc.not_equal(table["label"], Status.NOT_APPLICABLE.value)
     if source is not None:
         keep = pc.and_(keep, pc.equal(table["source"], source))

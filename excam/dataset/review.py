@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from excam.dataset.draw import shuffled
-from excam.dataset.sample import Sample
+from excam.dataset.sample import SCHEMA, Sample
+from excam.dataset.table import read_columns
 from excam.fault import UserError
 from excam.report import Status
 
@@ -68,9 +69,10 @@ CRITERIA = {
 
 def pick_samples(dataset: Path, count: int, seed: int, origin: str | None = None) -> list[Sample]:
     """``count`` error samples of a build, evenly over its sources; every reviewer with one seed sees the same."""
+    fix = "name one of the Parquet files that `excam dataset build` wrote"
     if not dataset.is_file():
-        raise UserError(f"there is no file {dataset}", "name one of the Parquet files that `excam dataset build` wrote")
-    table = pq.read_table(dataset)
+        raise UserError(f"there is no file {dataset}", fix)
+    table = read_columns(dataset, SCHEMA.names, fix)
     keep = pc.equal(table["label"], Status.ERROR.value)
     if origin is not None:
         keep = pc.and_(keep, pc.equal(table["origin"], origin))
@@ -112,7 +114,8 @@ class Ballot:
 
 
 def _read(path: Path) -> list[Vote]:
-    return [Vote(**row) for row in pq.read_table(path, schema=_SCHEMA).to_pylist()]
+    table = read_columns(path, _SCHEMA.names, "take it out of the folder of votes, or put back a copy that is whole")
+    return [Vote(**row) for row in table.to_pylist()]
 
 
 def read_votes(folder: Path) -> list[Vote]:

@@ -18,6 +18,7 @@ from excam.dataset.generator import GenerationFailure, Generator
 from excam.dataset.item import Item
 from excam.dataset.sample import Origin, Sample, make_sample
 from excam.dataset.soft_llm import Rejected, prompt, read
+from excam.dataset.table import read_columns
 from excam.dataset.wordsmith import Wordsmith
 from excam.fault import UserError
 from excam.report import CORRECT_REPORT, ParseFailure, Severity, parse_report
@@ -95,13 +96,7 @@ def read_soft(folder: Path) -> list[SoftRow]:
     for path in paths:
         if not path.is_file():
             raise UserError(f"there is no file or folder {path}", "name what `excam dataset soft --out` wrote")
-        table = pq.read_table(path)
-        absent = set(SCHEMA.names) - set(table.column_names)
-        if absent:
-            raise UserError(
-                f"{path}: the columns {', '.join(sorted(absent))} are missing", "name what `excam dataset soft` wrote"
-            )
-        rows += table.select(SCHEMA.names).to_pylist()
+        rows += read_columns(path, SCHEMA.names, "name what `excam dataset soft` wrote").to_pylist()
     return [SoftRow(**row) for row in rows]
 
 

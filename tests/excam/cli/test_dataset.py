@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -62,6 +64,25 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     assert isinstance(found.exception, UserError)
     found = CliRunner().invoke(dataset, ["review", "x", "--votes", str(tmp_path)])
     assert isinstance(found.exception, UserError)
+    found = CliRunner().invoke(dataset, ["review", "x", "--votes", str(tmp_path), "--report"])
+    assert isinstance(found.exception, UserError)
+    assert "no sample in" in str(found.exception)
+
+
+@pytest.mark.parametrize("content", [b"no table", None])
+def test_a_file_that_is_no_table_of_ours_is_named(tmp_path: Path, content: bytes | None) -> None:
+    for path in (tmp_path / "test.parquet", tmp_path / "votes-ann.parquet"):
+        path.write_bytes(content) if content else pq.write_table(pa.table({"other": [1]}), path)
+    file, folder = str(tmp_path / "test.parquet"), str(tmp_path)
+    for arguments in (
+        ["leak", folder],
+        ["review", file, "--votes", str(tmp_path / "new"), "--reviewer", "bob"],
+        ["review", file, "--votes", folder, "--reviewer", "ann"],
+        ["build", "--sources", folder, "--out", folder, "--soft", file],
+    ):
+        found = CliRunner().invoke(dataset, arguments)
+        assert isinstance(found.exception, UserError), arguments
+        assert ".parquet" in str(found.exception)
 
 
 def test_soft_errors_name_what_is_missing_and_what_is_no_source(folder: Path, tmp_path: Path) -> None:
