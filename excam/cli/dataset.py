@@ -38,7 +38,7 @@ def dataset() -> None:
 @click.option(
     "--apart",
     "similar",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=click.FloatRange(0.5, 1),
     default=0.7,
     show_default=True,
     help="Questions as alike as this (Jaccard) stay in one split; 1: the same question alone.",

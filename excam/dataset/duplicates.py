@@ -22,8 +22,9 @@ from excam.dataset.sources.grouping import Groups
 
 SIMILAR = 0.7
 SHINGLE = 5
-BANDS, BAND = 51, 5
-"""Two texts as alike as SIMILAR share one of so many bands of their sketches in all but 8 of 100,000 cases."""
+SKETCH = 255
+MISSED = 1e-4
+"""The share of pairs just alike enough that may agree in no band of their sketches."""
 
 _NOT_WORDS = re.compile(r"\W+")
 _GENERIC_STEMS = frozenset({"exams", "include"})
@@ -73,9 +74,14 @@ def _sketches(texts: Iterable[str]) -> npt.NDArray[np.uint32]:
     from datasketch import MinHash
 
     encoded = ([part.encode("utf-8", "replace") for part in shingles(text)] for text in texts)
-    made = MinHash.generator(encoded, num_perm=BANDS * BAND, hashfunc=zlib.crc32)
+    made = MinHash.generator(encoded, num_perm=SKETCH, hashfunc=zlib.crc32)
     rows = [sketch.hashvalues.astype(np.uint32) for sketch in made]
-    return np.stack(rows) if rows else np.empty((0, BANDS * BAND), np.uint32)
+    return np.stack(rows) if rows else np.empty((0, SKETCH), np.uint32)
+
+
+def _band(similar: float) -> int:
+    """How many values make a band: five at SIMILAR, fewer where texts less alike must be found as surely."""
+    return next((width for width in range(5, 1, -1) if (1 - similar**width) ** (SKETCH // width) < MISSED), 1)
 
 
 def near_duplicates(texts: Sequence[str], similar: float = SIMILAR) -> Iterator[tuple[str, str]]:
@@ -83,11 +89,11 @@ def near_duplicates(texts: Sequence[str], similar: float = SIMILAR) -> Iterator[
 
     Texts that agree in a band of their sketches are compared; one band at a time, which keeps the memory small.
     """
-    sketches = _sketches(texts)
+    sketches, width = _sketches(texts), _band(similar)
     compared: set[tuple[int, int]] = set()
-    for band in range(BANDS):
+    for start in range(0, SKETCH - width + 1, width):
         buckets: dict[bytes, list[int]] = {}
-        for place, row in enumerate(sketches[:, band * BAND : (band + 1) * BAND]):
+        for place, row in enumerate(sketches[:, start : start + width]):
             buckets.setdefault(row.tobytes(), []).append(place)
         for bucket in buckets.values():
             for pair in combinations(bucket, 2):

@@ -6,6 +6,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from excam.dataset.draw import stream
 from excam.dataset.duplicates import SIMILAR, components, essence, jaccard, near_duplicates, shingles
 from excam.dataset.item import Item
 
@@ -74,6 +75,14 @@ def test_what_hashing_finds_is_what_comparing_every_pair_finds(texts: list[str])
     every = {frozenset((one, other)): jaccard(shingles(one), shingles(other)) for one, other in combinations(texts, 2)}
     assert found <= {pair for pair, score in every.items() if score >= 0.8}
     assert {pair for pair, score in every.items() if score >= 0.85} <= found
+
+
+def test_texts_only_half_alike_are_found_too_where_they_count() -> None:
+    asked = "what do most people of this country think when somebody says "
+    texts = [asked + "".join(stream(turn).choices("abcdefghij", k=28)) for turn in range(30)]
+    alike = [pair for pair in combinations(texts, 2) if 0.5 <= jaccard(*map(shingles, pair)) < 0.6]
+    assert len(alike) == 435
+    assert len(list(near_duplicates(texts, similar=0.5))) == len(alike)
 
 
 def test_components_do_not_depend_on_the_order_of_items(make_item: MakeItem) -> None:
