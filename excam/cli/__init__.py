@@ -37,6 +37,9 @@ COMMANDS = {
     "sample": "Write the bundled sample log to a Parquet file.",
 }
 
+EXTRAS = {"datasketch": "dataset", "nltk": "dataset", "sklearn": "dev"}
+"""The extra that brings a package, where it is not the judge's."""
+
 
 class LazyGroup(click.Group):
     """Knows every command's name and one line of help; imports a command's module only to run it."""
@@ -84,11 +87,10 @@ def main(arguments: list[str] | None = None) -> Any:
     except OSError as error:
         _tell_refusal(error)
     except ModuleNotFoundError as error:
-        missing = UserError(
-            f"this command needs the package {error.name}, which is not installed",
-            "install the judge with: pip install 'excam[cpu]' (or 'excam[gpu]' on a machine with a GPU)",
-        )
-        _tell(missing)
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        judge = "install the judge with: pip install 'excam[cpu]' (or 'excam[gpu]' on a machine with a GPU)"
+        fix = f"pip install 'excam[{extra}]'" if extra else judge
+        _tell(UserError(f"this command needs the package {error.name}, which is not installed", fix))
     except Exception as error:
         from excam.cli.os_fault import unreadable_store
 

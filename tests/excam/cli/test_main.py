@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -54,6 +55,15 @@ def test_judging_without_the_engine_says_what_to_install(tmp_path: Path) -> None
     assert done.returncode != 0
     assert "excam[cpu]" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_building_a_dataset_without_its_packages_names_their_extra(tmp_path: Path) -> None:
+    (tmp_path / "mango").mkdir()
+    fact = {"id": "1", "concept": "tea", "culture": "Japan", "assertion": "Tea is green."}
+    (tmp_path / "mango" / "mango.jsonl").write_text(json.dumps(fact))
+    done = run_without(("datasketch",), "dataset", "build", "--sources", str(tmp_path), "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "  fix: pip install 'excam[dataset]'"
 
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
