@@ -35,6 +35,7 @@ Option = Annotated[Words, AfterValidator(lambda text: text.rstrip(". ") or text)
 class Judgement(Row):
     """One option of a question and whether it is true, as published (Hard) or as one sentence to answer."""
 
+    number: str = Field(default="", validation_alias=AliasChoices("id", "data_idx"))
     question_id: Words = Field(validation_alias=AliasChoices("question_id", "question_idx"))
     question: Words = Field(validation_alias=AliasChoices("question", "prompt_question"))
     option: Option = Field(validation_alias=AliasChoices("option", "prompt_option"))
@@ -98,8 +99,9 @@ def _bad(place: str, reason: str) -> BadRecord:
 
 
 def _item(question_id: str, question: _Question) -> Item | BadRecord:
-    first = question.judgements[0]
-    alone = [found for found in question.judgements if not _ABOUT_OPTIONS.search(found.option)]
+    judgements = sorted(question.judgements, key=lambda found: (len(found.number), found.number))
+    first = judgements[0]
+    alone = [found for found in judgements if not _ABOUT_OPTIONS.search(found.option)]
     right = [found.option for found in alone if found.true]
     truths = {plain(option) for option in right}
     wrong = {

@@ -32,6 +32,13 @@ def test_a_second_true_option_is_neither_shown_nor_wrong(write: Write, load: Loa
     assert item.question == QUESTION
 
 
+def test_the_order_of_lines_changes_nothing(write: Write, load: Load) -> None:
+    write("culturalbench/true_false.jsonl.gz", FOUR)
+    before = load("culturalbench").only
+    write("culturalbench/true_false.jsonl.gz", FOUR[::-1])
+    assert load("culturalbench").only == before
+
+
 def test_full_stops_are_taken_off_all_options(write: Write, load: Load) -> None:
     write("culturalbench/true_false.jsonl.gz", FOUR)
     assert not any(option.endswith(".") for option in load("culturalbench").only.options)
