@@ -25,7 +25,7 @@ _IN_A_SENTENCE = {
 }
 _ODD_LANGUAGES = {
     "balochi": "bal",
-    "bangla": "bn",
+    "bengali": "bn",
     "dutch flemish": "nl",
     "farsi": "fa",
     "kirundi": "rn",

@@ -50,6 +50,12 @@ def test_older_files_with_one_list_of_choices_and_letters_are_read(write: Write,
     assert (load("include").only.gold, load("include").only.language) == ("b2", "nl")
 
 
+@pytest.mark.parametrize("name", ["Bengali", "Bangla"])
+def test_both_names_of_a_language_are_known(write: Write, load: Load, name: str) -> None:
+    write("include/test.jsonl", [row(language=name)])
+    assert load("include").only.language == "bn"
+
+
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [
