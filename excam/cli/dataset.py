@@ -73,6 +73,9 @@ def build(
     _tell_missing(account.gathered.missing)
     for (split,), count in sorted(account.tally.by("split").items()):
         click.echo(f"{split}: {count:,} samples")
+    strays = sum(count for (_, _, outcome), count in account.soft.items() if outcome == "no_such_item")
+    if strays:
+        click.echo(f"{strays:,} soft errors are of items that this build does not hold", err=True)
     left_out, unused = sum(account.gathered.bad.values()), sum(account.unused().values())
     click.echo(f"{left_out:,} records left out, {unused:,} items unused; {out / 'card.md'} says why")
 

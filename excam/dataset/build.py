@@ -67,7 +67,7 @@ def build(
 
     out.mkdir(parents=True, exist_ok=True)
     tally = Tally()
-    twins = SoftTwins(soft)
+    twins = SoftTwins(soft, items)
     rules = RuleErrors([item.country for item in items if item.source == "normad" and item.country])
     with TemporaryDirectory(prefix=".build-", dir=out) as name:
         making = Path(name)

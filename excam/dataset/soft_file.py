@@ -108,26 +108,39 @@ def pending(items: Sequence[Item], done: Iterable[SoftRow], model: str, limit: i
 
 
 class SoftTwins:
-    """The valid tries of a file as twins: the correct pair beside the one with errors."""
+    """The valid tries of a file as twins: the correct pair beside the one with errors.
 
-    def __init__(self, rows: Sequence[SoftRow] = ()) -> None:
-        self.outcomes = Counter((row.model, row.severity, row.outcome) for row in rows)
+    A try of an item that the build does not hold is counted as one of these outcomes too, ``no_such_item``.
+    """
+
+    def __init__(self, rows: Iterable[SoftRow], items: Iterable[Item]) -> None:
+        self.outcomes = Counter[tuple[str, str, str]]()
         self._by_item: dict[str, list[SoftRow]] = {}
-        for row in rows:
-            if row.outcome == "valid":
+        known = {item.item_id for item in items if item.cultural}
+        for row in dict.fromkeys(rows):
+            usable = row.outcome == "valid" and row.item_id in known
+            outcome = "no_such_item" if row.outcome == "valid" and not usable else row.outcome
+            self.outcomes[row.model, row.severity, outcome] += 1
+            if usable:
                 self._by_item.setdefault(row.item_id, []).append(row)
 
     def twins(self, items: Sequence[Item]) -> Iterator[Sample]:
         """The twins of those ``items`` that have any; the instruction of the wrong one may hold an error itself."""
         for item in items:
-            for row in sorted(self._by_item.get(item.item_id, ()), key=lambda row: (row.severity, row.model)):
+            for row in sorted(self._by_item.get(item.item_id, ()), key=_order):
                 report = parse_report(row.report or "")
                 if isinstance(report, ParseFailure) or not report.errors:
                     raise UserError(
                         f"{row.item_id}: its report cannot be read", "write the file anew with `excam dataset soft`"
                     )
-                twin = fingerprint(item.item_id, "soft", row.model, row.severity)
+                twin = fingerprint(item.item_id, "soft", *_order(row))
                 yield make_sample(item, row.task, row.instruction, row.output, CORRECT_REPORT, twin_id=twin)
                 yield make_sample(
                     item, row.task, row.wrong_instruction or "", row.wrong_output or "", report, Origin.SOFT_LLM, twin
                 )
+
+
+def _order(row: SoftRow) -> tuple[str, ...]:
+    """What tells the valid tries of one item apart: two runs of a model may both have one."""
+    texts = (row.instruction, row.output, row.wrong_instruction or "", row.wrong_output or "")
+    return (row.severity, row.model, *texts)

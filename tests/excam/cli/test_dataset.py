@@ -85,6 +85,13 @@ def test_a_file_that_is_no_table_of_ours_is_named(tmp_path: Path, content: bytes
         assert ".parquet" in str(found.exception)
 
 
+def test_soft_errors_of_other_items_are_counted(folder: Path, tmp_path: Path) -> None:
+    soft = write_soft(tmp_path, [SoftRow("calmqa:9", "m", "minor", "x", "i", "o", "i", "p", "{}", "valid", None)])
+    wanted = ["build", "--sources", str(folder.parent / "sources"), "--out", str(tmp_path / "out"), "--soft", str(soft)]
+    found = CliRunner().invoke(dataset, [*wanted, "--profile", "paper"])
+    assert "1 soft errors are of items that this build does not hold" in found.output
+
+
 def test_soft_errors_name_what_is_missing_and_what_is_no_source(folder: Path, tmp_path: Path) -> None:
     wanted = ["soft", "--sources", str(folder.parent / "sources"), "--out", str(tmp_path), "--model", "m"]
     wanted += ["--endpoint", "http://127.0.0.1:9/v1", "--source", "globalopinionqa", "--source", "mango"]

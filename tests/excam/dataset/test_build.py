@@ -229,10 +229,12 @@ def test_soft_errors_of_a_model_become_twins(small_sources: Path, small_profile:
         item.item_id, "big", "minor", "freeform_qa", "Frage?", "Oft so.", "Frage?", "immer so.", report, "valid", None
     )
     spoilt = SoftRow(item.item_id, "big", "major", "freeform_qa", "Frage?", "Oft so.", None, None, None, "no_json", "…")
-    found = build(root, tmp_path, small_profile, 3, [valid, spoilt])
+    stray = replace(valid, item_id="calmqa:of another build")
+    found = build(root, tmp_path, small_profile, 3, [valid, spoilt, stray, spoilt])
     counts = found.account.tally.by("origin", "severity")
     assert counts["soft-llm", "minor"] == 1
     assert "| big | major | no_json | 1 |" in (tmp_path / "card.md").read_text()
+    assert "| big | minor | no_such_item | 1 |" in (tmp_path / "card.md").read_text()
     made = [
         row for split in ("train", "dev", "test") for row in pq.read_table(tmp_path / f"{split}.parquet").to_pylist()
     ]

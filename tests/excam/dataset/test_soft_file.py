@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from excam.dataset.generator import GenerationFailure
 from excam.dataset.item import Item, Task
-from excam.dataset.soft_file import make_soft, pending, read_soft, write_soft
+from excam.dataset.soft_file import SoftTwins, make_soft, pending, read_soft, write_soft
 from excam.fault import UserError
 from excam.report import ErrorReport, parse_report
 
@@ -69,6 +70,14 @@ def test_a_stopped_run_goes_on_with_what_is_left(make_item: MakeItem, tmp_path: 
     assert len(read_soft(tmp_path)) == 6
     assert pending(items, read_soft(tmp_path), "scripted", None, 0) == []
     assert len(pending(items, read_soft(tmp_path), "another model", 2, 0)) == 2
+
+
+def test_two_runs_of_one_model_give_an_item_two_pairs_of_twins(make_item: MakeItem) -> None:
+    item = _items(make_item)[0]
+    rows = [row for seed in (0, 1) for row in make_soft([item], Scripted(), seed)]
+    samples = list(SoftTwins([*rows, *rows], [item]).twins([item]))
+    assert Counter((sample.twin_id, sample.label) for sample in samples).most_common(1)[0][1] == 1
+    assert len(samples) == 8
 
 
 class Away:
