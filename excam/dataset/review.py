@@ -79,6 +79,9 @@ def pick_samples(dataset: Path, count: int, seed: int, origin: str | None = None
     by_source: dict[str, list[Sample]] = defaultdict(list)
     for row in table.filter(keep).to_pylist():
         by_source[row["source"]].append(Sample(**row))
+    if not by_source:
+        kind = f"error of origin {origin}" if origin else "error"
+        raise UserError(f"{dataset} holds no {kind}", "name another file or origin")
     queues = {
         source: shuffled(sorted(found, key=lambda sample: sample.sample_id), seed, "review", source)
         for source, found in sorted(by_source.items())

@@ -52,6 +52,11 @@ def test_a_second_vote_of_one_person_replaces_the_first() -> None:
     assert distribution(votes, 2)["error valid (strict)"] == [100, 0, 0]
 
 
+def test_a_file_without_such_errors_is_a_mistake_with_a_fix(built: Built) -> None:
+    with pytest.raises(UserError, match="no error of origin soft-llm"):
+        pick_samples(built.folder / "train.parquet", 5, 1, origin="soft-llm")
+
+
 def test_a_reviewer_needs_a_name_and_a_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no name"):
         Ballot(tmp_path, "../")
