@@ -63,6 +63,19 @@ _SHARED = frozenset({"latin", "cyrillic", "arabic", "devanagari", "ethiopic"})
 _DENSE = {"han": 3, "kana": 2, "ko": 2}  # letters of other scripts that one of these is worth
 _ASSAMESE = re.compile("[ৰৱ]")
 
+OTHER_NAMES = {
+    "balochi": "bal",
+    "bengali": "bn",
+    "dutch flemish": "nl",
+    "farsi": "fa",
+    "kirundi": "rn",
+    "mandarin": "zh",
+    "north macedonian": "mk",
+    "papiamento": "pap",
+    "tagalog": "tl",
+}
+"""English names of languages besides those of the Unicode locale data."""
+
 
 class _Scripts(dict[str, str]):
     """Script by character, filled as characters come; an empty name is no letter."""
@@ -121,7 +134,8 @@ def _codes() -> dict[str, str]:
 
     names = {code: name for code, name in Locale("en").languages.items() if code.isalpha()}
     aliases = {old: code for old, code in get_global("language_aliases").items() if code in names}
-    return aliases | {name.casefold(): code for code, name in names.items()} | {code: code for code in names}
+    named = OTHER_NAMES | {name.casefold(): code for code, name in names.items()}
+    return aliases | named | {code: code for code in names}
 
 
 def _of_one_script(script: str, head: str) -> str:

@@ -115,6 +115,13 @@ def test_a_language_is_known_by_its_code_its_locale_or_its_english_name(name: st
     assert language_code(name) == "id"
 
 
+@pytest.mark.parametrize(
+    ("name", "code"), [("Bengali", "bn"), ("Bangla", "bn"), ("Farsi", "fa"), ("Mandarin", "zh"), ("Tagalog", "tl")]
+)
+def test_a_language_of_several_english_names_is_known_by_each(name: str, code: str) -> None:
+    assert language_code(name) == code
+
+
 @pytest.mark.parametrize("code", ["no", "nn", "tl", "zh", "sr", UNKNOWN])
 def test_a_code_this_module_answers_stands_for_itself(code: str) -> None:
     assert language_code(code) == code

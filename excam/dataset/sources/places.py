@@ -8,6 +8,7 @@ from functools import cache
 from babel import Locale
 
 from excam.country import country_name
+from excam.language import OTHER_NAMES
 
 _IN_A_SENTENCE = {
     "BA": "Bosnia and Herzegovina",
@@ -22,17 +23,6 @@ _IN_A_SENTENCE = {
     "PS": "the Palestinian Territories",
     "TR": "Turkey",
     "US": "the United States",
-}
-_ODD_LANGUAGES = {
-    "balochi": "bal",
-    "bengali": "bn",
-    "dutch flemish": "nl",
-    "farsi": "fa",
-    "kirundi": "rn",
-    "mandarin": "zh",
-    "north macedonian": "mk",
-    "papiamento": "pap",
-    "tagalog": "tl",
 }
 
 
@@ -55,4 +45,4 @@ def home(code: str) -> str:
 def language_code(name: str) -> str | None:
     """ISO 639-1 for an English language name, ISO 639-3 where there is no two-letter code, None when unknown."""
     plain = _plain(name)
-    return _ODD_LANGUAGES.get(plain) or _languages().get(plain)
+    return OTHER_NAMES.get(plain) or _languages().get(plain)
