@@ -154,7 +154,8 @@ def fit(
 
     ``begin`` is an update to begin with instead of none, as :func:`train.adapter.mean_update` reads it.
     """
-    hold_to(terms_of(job.recipe, job.run, train), f"{job.storage}/{NAME}", begun=begun(job.storage))
+    terms = terms_of(job.recipe, job.run, train, job.base_sha256, job.workers)
+    hold_to(terms, f"{job.storage}/{NAME}", begun=begun(job.storage))
     board: Any = Board.remote()  # type: ignore[attr-defined]
     given = {"job": job, "board": board, "train": ray.put(train), "dev": ray.put(dev), "begin": ray.put(begin)}
     resources = {"CPU": job.cpus_per_worker} | ({"GPU": job.gpus_per_worker} if job.gpus_per_worker else {})

@@ -15,9 +15,13 @@ from train.recipe import Recipe
 FILE = "terms.json"
 
 
-def terms_of(recipe: Recipe, run: Run, train: Examples) -> dict[str, Any]:
-    """What a run cannot change on its way; how long it goes on, and how it is computed, it can."""
-    learns = {"dataset": train.dataset, "without": sorted(run.without), "share": run.share}
+def terms_of(recipe: Recipe, run: Run, train: Examples, base_sha256: str, workers: int) -> dict[str, Any]:
+    """What a run cannot change on its way; how long it goes on, and how it is computed, it can.
+
+    The number of workers is among it: how many batches a step takes decides how far a number of steps has come.
+    """
+    learns = {"base": base_sha256, "dataset": train.dataset, "without": sorted(run.without), "share": run.share}
+    learns |= {"from": sorted(run.begin), "workers": workers}
     return learns | recipe.model_dump(mode="json", exclude={"epochs", "compile", "checkpointing"})
 
 

@@ -1,4 +1,4 @@
-"""A run goes on with the data and the recipe it began with, for longer if need be, or says what is not the same."""
+"""A run goes on with the base, data and recipe it began with, for longer if need be, or says what is not the same."""
 
 from __future__ import annotations
 
@@ -16,8 +16,17 @@ from train.terms import hold_to, terms_of
 RECIPE = Recipe()
 
 
-def go_on(folder: Path, recipe: Recipe = RECIPE, *, begun: bool = True, **options: Any) -> None:
-    hold_to(terms_of(recipe, Run(folder, **options), toy_examples(8)), str(folder), begun=begun)
+def go_on(
+    folder: Path,
+    recipe: Recipe = RECIPE,
+    *,
+    begun: bool = True,
+    base: str = "a" * 64,
+    workers: int = 1,
+    **options: Any,
+) -> None:
+    terms = terms_of(recipe, Run(folder, **options), toy_examples(8), base, workers)
+    hold_to(terms, str(folder), begun=begun)
 
 
 @pytest.mark.parametrize(
@@ -25,10 +34,13 @@ def go_on(folder: Path, recipe: Recipe = RECIPE, *, begun: bool = True, **option
     [
         ({"share": 0.5}, RECIPE, "share 1.0 and cannot go on with 0.5"),
         ({"without": ("blend",)}, RECIPE, "without"),
+        ({"base": "b" * 64}, RECIPE, "base 'aaa"),
+        ({"workers": 2}, RECIPE, "workers 1 and cannot go on with 2"),
+        ({"begin": ("runs/0/adapter",)}, RECIPE, r"from \[\] and cannot go on"),
         ({}, RECIPE.model_copy(update={"seed": 1}), "seed 0 and cannot go on with 1"),
     ],
 )
-def test_a_run_does_not_go_on_with_other_data_or_another_recipe(
+def test_a_run_does_not_go_on_with_another_base_other_data_or_another_recipe(
     tmp_path: Path, options: dict[str, Any], recipe: Recipe, named: str
 ) -> None:
     go_on(tmp_path, begun=False)
