@@ -62,12 +62,17 @@ def parameters(model: nn.Module) -> dict[str, nn.Parameter]:
 
 @torch.no_grad()
 def factors(adapter: Lora, rank: int) -> tuple[Tensor, Tensor]:
-    """The best update of that rank as (A, B) with B·A = the scaled update, the singular values shared between both."""
+    """The best update of that rank as (A, B) with B·A = the scaled update, the singular values shared between both.
+
+    A layer narrower than the rank has zeros in what it cannot use.
+    """
     outer, left = torch.linalg.qr(adapter.up.float())
     inner, right = torch.linalg.qr(adapter.down.float().T)
-    u, s, v = torch.linalg.svd(adapter.scale * left @ right.T)
+    u, s, v = torch.linalg.svd(adapter.scale * left @ right.T, full_matrices=False)
     root = s[:rank].sqrt()
-    return root[:, None] * (inner @ v[:rank].T).T, outer @ u[:, :rank] * root
+    down, up = root[:, None] * (inner @ v[:rank].T).T, outer @ u[:, :rank] * root
+    unused = rank - len(root)
+    return functional.pad(down, (0, 0, 0, unused)), functional.pad(up, (0, unused))
 
 
 @torch.no_grad()

@@ -38,11 +38,12 @@ def test_a_fresh_adapter_changes_nothing() -> None:
     torch.testing.assert_close(logits(model), before)
 
 
-@pytest.mark.parametrize("rank", [None, 6])
-def test_peft_loads_what_was_saved_and_gives_the_same_logits(tmp_path: Path, rank: int | None) -> None:
+@pytest.mark.parametrize(("trained", "rank"), [(6, None), (6, 6), (20, None), (40, 34)])
+def test_peft_loads_what_was_saved_and_gives_the_same_logits(tmp_path: Path, trained: int, rank: int | None) -> None:
+    """Also where the rank is higher than v_proj (16) or than every layer (32) is wide."""
     from peft import PeftModel
 
-    model = adapted()
+    model = adapted(trained)
     adapter.save(model, tmp_path, base="tiny", rank=rank)
     plain = tiny_model()
     plain.set_attn_implementation("sdpa")
