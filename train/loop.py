@@ -183,12 +183,14 @@ class Trainer:
             self._figures(watched, progress, event="before the cut")
         lora.shrink(self.model, rank)
         self.optimizer = self._optimizer()
+        self._forget_average()  # factors of before the cut and after it have no mean
         self.place.shrunk, self.place.shrunk_at = True, self.place.step
         if self.run.rank == 0:
             self._figures(watched, progress, event=f"cut to rank {rank}")
 
     def _average(self, progress: float) -> None:
         if progress < self.recipe.average_from:
+            self._forget_average()
             return
         self.place.averaged += 1
         for name, parameter in lora.parameters(self.model).items():
@@ -196,6 +198,9 @@ class Trainer:
                 self.mean[name].lerp_(parameter.detach(), 1 / self.place.averaged)
             else:
                 self.mean[name] = parameter.detach().clone()
+
+    def _forget_average(self) -> None:
+        self.mean, self.place.averaged = {}, 0
 
     def _figures(self, chosen: list[int], progress: float, **more: str) -> dict[str, float]:
         decided = decide(self.model, self.dev_set, chosen, self.recipe.batch_tokens, self.device)

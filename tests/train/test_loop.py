@@ -64,8 +64,9 @@ def test_a_run_goes_on_for_longer_than_it_was_to(tmp_path: Path) -> None:
     assert longer.place.step == 4
 
 
-def test_a_run_cut_on_the_way_ends_with_the_rank_to_ship(tmp_path: Path) -> None:
-    recipe = RECIPE.model_copy(update={"ship_rank": 2, "shrink_at": 0.5})
+@pytest.mark.parametrize("average_from", [1.0, 0.0])
+def test_a_run_cut_on_the_way_ends_with_the_rank_to_ship(tmp_path: Path, average_from: float) -> None:
+    recipe = RECIPE.model_copy(update={"ship_rank": 2, "shrink_at": 0.5, "average_from": average_from})
     run = trainer(tmp_path, recipe, max_steps=12)
     run.train()
     assert run.place.shrunk
@@ -84,6 +85,14 @@ def test_averaged_weights_lie_between_those_of_the_last_steps(tmp_path: Path) ->
     run.train()
     assert run.place.averaged == 1
     assert all(torch.equal(run.mean[name], found) for name, found in weights(run).items())
+
+
+def test_a_run_that_goes_on_for_longer_averages_its_own_last_steps(tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(update={"average_from": 0.5})
+    trainer(tmp_path, recipe, max_steps=2).train()
+    longer = trainer(tmp_path, recipe, max_steps=8)
+    longer.train()
+    assert longer.place.averaged == 4
 
 
 def test_a_sample_keeps_twins_together() -> None:
