@@ -77,6 +77,8 @@ def write_reports(
 
 def _generate(model: Any, prompts: list[list[int]], end: int, device: torch.device, max_tokens: int) -> list[list[int]]:
     """Greedy decoding with the library's own loop and attention, not compiled, all prompts at once."""
+    if not prompts:
+        return []
     widest = max(map(len, prompts))
     ids = torch.full((len(prompts), widest), end, device=device)
     mask = torch.zeros_like(ids)

@@ -1,0 +1,32 @@
+"""The end of a run: its adapter and figures are kept whatever dev holds, and refused where they mean nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tests.train.conftest import tiny_model, toy_examples
+from train.examples import ERROR, Examples
+from train.finish import finish
+from train.loop import Run, Trainer
+from train.model import prepare
+from train.recipe import Recipe
+from train.selection import chosen
+
+RECIPE = Recipe(rank=4, alpha=8, batch_tokens=256, learning_rate=1e-2, warmup_steps=0, compile=False)
+
+
+def trained(out: Path, dev: Examples, recipe: Recipe = RECIPE) -> Trainer:
+    run = Trainer(prepare(tiny_model(), recipe), toy_examples(), dev, recipe, Run(out, max_steps=2, figures_every=2.0))
+    run.train()
+    return run
+
+
+def test_a_dev_split_without_errors_has_no_reports_to_write_and_ends_no_run(tmp_path: Path) -> None:
+    dev = toy_examples(20)
+    clean = chosen(dev, np.flatnonzero(dev.label != ERROR))
+    result = finish(trained(tmp_path, clean), base="tiny", tokenizer=object(), reports=3)
+    assert result["reports"] == {"reports": 0, "free_failures": 0, "failures": 0}
+    assert result["dev_pairs"] == len(clean)
+    assert (tmp_path / "adapter" / "adapter_model.safetensors").is_file()
