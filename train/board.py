@@ -40,8 +40,9 @@ class Failures(UserCallback):  # type: ignore[misc]
 
 
 def why(error: Exception) -> str:
-    """The line in which Ray's account of a failure ends: the exception itself, or how the process died."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
+    """The line in which Ray's account of a failure ends: the exception itself with its fix, or how the process died."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return "; ".join(line.strip() for line in lines[-2 if lines[-1].startswith("  fix: ") else -1 :])
 
 
 @contextmanager
