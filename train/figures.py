@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from excam.fault import UserError
 from train.examples import CORRECT, ERROR, NOT_APPLICABLE, Examples
 
 
@@ -22,6 +23,15 @@ class Decisions:
     def probabilities(self) -> NDArray[np.float64]:
         shifted = np.exp(self.logits.astype(np.float64) - self.logits.max(1, keepdims=True))
         return np.asarray(shifted / shifted.sum(1, keepdims=True))
+
+    def require_finite(self) -> None:
+        """A fault where a decision is no number: what is computed from it would look like a judge at chance."""
+        broken = int((~np.isfinite(self.logits)).any(1).sum())
+        if broken:
+            raise UserError(
+                f"the decisions on {broken} of {len(self.index)} pairs are no numbers: the adapter's training diverged",
+                "train it anew with a lower learning_rate",
+            )
 
     def save(self, path: Path) -> None:
         np.savez_compressed(path, index=self.index, logits=self.logits)
@@ -50,7 +60,10 @@ def auc(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
 
 
 def figures(decided: Decisions, examples: Examples) -> dict[str, float]:
-    """Every figure by name; ``scaled_accuracy`` is over hard errors and their twins, every source counted alike."""
+    """Every figure by name; ``scaled_accuracy`` is over hard errors and their twins, every source counted alike.
+
+    Where a decision is no number, no figure is one.
+    """
     label, index = examples.label[decided.index], decided.index
     probability = decided.probabilities
     choice = probability.argmax(1)
@@ -75,7 +88,7 @@ def figures(decided: Decisions, examples: Examples) -> dict[str, float]:
         here = cultural & (source == number)
         if here.any():
             found[f"scaled_accuracy.{name}"] = scaled_accuracy(says[here], label[here] == ERROR)
-    return found
+    return found if np.isfinite(decided.logits).all() else dict.fromkeys(found, float("nan"))
 
 
 def _in_order(decided: Decisions, examples: Examples) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from excam.fault import UserError
 from train import adapter, lora
 from train.decide import decide, sample, write_reports
 from train.examples import Examples
@@ -19,10 +20,17 @@ def finish(
 ) -> dict[str, Any]:
     """Save the adapter, measure it on dev, decide test once for the record, and write ``result.json`` as it goes.
 
+    An adapter that learnt nothing, or whose decisions are no numbers, is no result: that is a fault.
+
     On a GPU all of dev is asked, on a CPU the sample that was watched, since there the whole would take longer than
     the training. Figures are those of the rank that ships; where it is cut only now, those before the cut stand beside.
     """
     recipe, dev, run = trainer.recipe, trainer.dev_set, trainer.run
+    if trainer.place.step and trainer.place.skipped == trainer.place.step:
+        raise UserError(
+            f"none of {trainer.place.step} steps had a finite gradient: nothing was learnt",
+            "look for weights that are not positive numbers in the data, or lower learning_rate",
+        )
     rank = min(recipe.ship_rank or recipe.rank, recipe.rank)
     result: dict[str, Any] = {
         "base": base,
@@ -47,6 +55,7 @@ def finish(
         lora.shrink(trainer.model, rank)
     for name, examples, asked in [("dev", dev, watched)] + ([("test", test, range(len(test)))] if test else []):
         found = decided(examples, asked)
+        found.require_finite()
         found.save(run.out / f"{name}-decisions.npz")
         result[name] = figures(found, examples)
         _write(run.out / "result.json", result)

@@ -132,6 +132,7 @@ def trained_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.
     lora.begin(network, mean_update([folder]))
     longest = int(examples.lengths.max())
     found = decide(network, examples, range(len(examples)), max(2048, longest), device)
+    found.require_finite()
     probabilities = np.empty((len(examples), 3))
     probabilities[found.index] = found.probabilities
     return probabilities

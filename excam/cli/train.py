@@ -139,6 +139,7 @@ def say(facts: Mapping[str, Any]) -> None:
     else:
         losses = ", ".join(f"{part} {facts[part]:.3f}" for part in ("decision", "ranking", "report") if part in facts)
         line = f"{step}  {facts['progress']:.0%}  loss: {losses}  {facts['tokens_per_second']:,} tokens/s"
+        line += f"  {facts['skipped']} steps without a finite gradient left out" if facts.get("skipped") else ""
     click.echo(line, err=True)
 
 

@@ -29,3 +29,11 @@ def test_a_judge_that_is_always_right_and_one_that_always_says_error() -> None:
     assert (alarm["scaled_accuracy"], alarm["false_alarms"], alarm["auc"]) == (0, 1, 0.5)
     assert alarm["scaled_accuracy.cultural"] == 0
     assert "scaled_accuracy.ordinary" not in alarm
+
+
+def test_what_is_no_number_has_no_figures() -> None:
+    examples = toy_examples(40)
+    logits = 5 * np.eye(3, dtype=np.float32)[examples.label]
+    logits[7] = np.nan
+    found = figures(Decisions(np.arange(len(examples)), logits), examples)
+    assert np.isnan(list(found.values())).all()
