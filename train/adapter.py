@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from excam.fault import UserError
+from excam.models import BaseModel
 from excam.models.merge import lora_updates
 from train.lora import adapters, factors
 
@@ -54,6 +55,27 @@ def save(model: nn.Module, folder: Path, *, base: str, rank: int | None = None) 
     }
     (folder / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
     return weights.stat().st_size
+
+
+def result_beside(folder: Path) -> dict[str, Any]:
+    """What the run that saved this adapter wrote beside it, where it did."""
+    try:
+        found = json.loads((folder.resolve().parent / "result.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def check_trained_on(folder: Path, base: BaseModel) -> None:
+    """Refuse any base but the one that the adapter's run names: on others of its shape it is noise that fits."""
+    trained_on = result_beside(folder).get("base_sha256", base.sha256)
+    if trained_on != base.sha256:
+        raise UserError(
+            f"{folder} was trained on another base model\n"
+            f"    trained on {trained_on}\n"
+            f"    given      {base.sha256} ({base.name})",
+            "give the base it was trained on with --base, or an adapter trained on this one",
+        )
 
 
 def mean_update(folders: Sequence[Path]) -> dict[str, tuple[Tensor, Tensor]]:

@@ -16,7 +16,13 @@ from train.loop import Trainer
 
 
 def finish(
-    trainer: Trainer, *, base: str, test: Examples | None = None, tokenizer: Any = None, reports: int = 0
+    trainer: Trainer,
+    *,
+    base: str,
+    base_sha256: str | None = None,
+    test: Examples | None = None,
+    tokenizer: Any = None,
+    reports: int = 0,
 ) -> dict[str, Any]:
     """Save the adapter, measure it on dev, decide test once for the record, and write ``result.json`` as it goes.
 
@@ -34,6 +40,7 @@ def finish(
     rank = min(recipe.ship_rank or recipe.rank, recipe.rank)
     result: dict[str, Any] = {
         "base": base,
+        **({"base_sha256": base_sha256} if base_sha256 else {}),
         "recipe": recipe.model_dump(),
         "dataset": trainer.train_set.dataset,
         "without": run.without,

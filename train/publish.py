@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
 import shutil
@@ -21,6 +20,7 @@ from excam.models import Adapter, BaseModel, write_card
 from excam.models.adapter_card import CONFIG, WEIGHTS, read_config, require_files
 from excam.models.pull import settle
 from excam.report import Status
+from train.adapter import check_trained_on, mean_update, result_beside
 
 ENOUGH_THE_SAME = 0.98
 STATUSES = (Status.CORRECT, Status.ERROR, Status.NOT_APPLICABLE)  # in the order of train.examples.LABELS
@@ -80,7 +80,8 @@ def publish(
         raise UserError(
             f"{home / name / version} exists: a published adapter never changes", "choose a higher --version"
         )
-    facts = _result(folder)
+    check_trained_on(folder, base)
+    facts = result_beside(folder)
     metrics = {key: float(value) for key, value in facts.get("dev", {}).items() if math.isfinite(value)}
     home.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".publishing-", dir=home))
@@ -118,7 +119,6 @@ def trained_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.
     from excam.models import load_tokenizer
     from serve.settings import JudgeSettings
     from train import lora, model
-    from train.adapter import mean_update
     from train.decide import decide
     from train.examples import Encoder, assemble
     from train.recipe import Recipe
@@ -180,13 +180,3 @@ def rows_to_verify(split: Path, count: int) -> list[Row]:
     drawn = [place for one in np.random.default_rng(0).permutation(len(groups)) for place in groups[one]]
     rows: list[Row] = table.take(drawn[:count]).to_pylist()
     return rows
-
-
-def _result(folder: Path) -> dict[str, Any]:
-    """What the training run wrote beside the adapter, where it did."""
-    path = folder.resolve().parent / "result.json"
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

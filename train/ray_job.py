@@ -137,7 +137,7 @@ def work(given: dict[str, Any]) -> None:
         trainer.train()
         if run.rank == 0:
             tokenizer = load_tokenizer(base.path) if job.reports else None
-            finish(trainer, base=base.name, tokenizer=tokenizer, reports=job.reports)
+            finish(trainer, base=base.name, base_sha256=base.sha256, tokenizer=tokenizer, reports=job.reports)
         report_folder(run, trainer.place.step)
     finally:
         shutil.rmtree(out, ignore_errors=True)

@@ -98,10 +98,13 @@ def train(
 
 
 def _adapter(name: str, base: BaseModel) -> Path:
-    """The folder of an adapter to begin with: one that training wrote, or a published one that belongs to the base."""
+    """The folder of an adapter to begin with: one that training wrote or a published one, if it belongs to the base."""
     from excam.models import resolve_adapter
+    from excam.models.adapter_card import CARD
+    from train.adapter import check_trained_on
 
-    if Path(name).is_dir():
+    if Path(name).is_dir() and not (Path(name) / CARD).is_file():
+        check_trained_on(Path(name), base)
         return Path(name)
     published = resolve_adapter(name)
     published.check_base(base)

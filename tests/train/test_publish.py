@@ -48,6 +48,7 @@ def run(tmp_path: Path) -> Path:
     """What a training run leaves."""
     trained(tmp_path / "run" / "adapter")
     result = {"dataset": "d" * 64, "dev": {"scaled_accuracy": 0.5, "scaled_accuracy.none": float("nan")}}
+    result |= {"base_sha256": BASE.sha256}
     (tmp_path / "run" / "result.json").write_text(json.dumps(result))
     return tmp_path / "run" / "adapter"
 
@@ -69,6 +70,12 @@ def test_a_version_is_published_once(run: Path, tmp_path: Path) -> None:
     publish(run, **given)
     with pytest.raises(UserError, match="never changes"):
         publish(run, **given)
+
+
+def test_an_adapter_is_published_for_no_base_but_the_one_it_was_trained_on(run: Path, tmp_path: Path) -> None:
+    other = BaseModel("twin", Path("/models/twin"), "b" * 64, "CC0-1.0")
+    with pytest.raises(UserError, match="was trained on another base model"):
+        publish(run, name="judge", version="1.0", base=other, home=tmp_path / "home")
 
 
 def test_a_pickle_is_never_published(run: Path, tmp_path: Path) -> None:

@@ -211,9 +211,12 @@ def test_two_workers_take_the_step_of_their_two_batches_together(shared: Shared,
 
 
 def test_a_run_leaves_its_adapter_its_figures_and_its_metrics_as_parquet(shared: Shared) -> None:
+    from excam.models import resolve
+
     out = shared.out
     result = json.loads((out / "result.json").read_text())
     assert (result["workers"], result["place"]["step"], result["dataset"]) == (2, 3, "toy")
+    assert result["base_sha256"] == resolve(shared.base).sha256
     assert (result["without"], result["share"], result["begin"]) == ([], 1.0, [])
     assert "scaled_accuracy" in result["dev"]
     assert (out / "adapter" / "adapter_model.safetensors").stat().st_size == result["bytes"]
@@ -278,3 +281,20 @@ def test_a_mistake_is_told_before_ray_starts(tmp_path: Path, more: list[str], co
     answer = CliRunner().invoke(train, given)
     assert isinstance(answer.exception, UserError), answer.output
     assert complaint in answer.exception.message
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_folder_with_an_adapter_of_another_base_is_no_beginning(tmp_path: Path, published: bool) -> None:
+    from excam.cli.train import train
+    from excam.models import BaseModel, write_card
+
+    other, folder = BaseModel("twin", tmp_path, "b" * 64, "CC0-1.0"), tmp_path / "run" / "adapter"
+    adapter.save(prepare(tiny_model(), RECIPE), folder, base="twin")
+    if published:
+        write_card(folder, name="judge", version="1", base=other, dataset="none")
+    else:
+        (tmp_path / "run" / "result.json").write_text(json.dumps({"base_sha256": other.sha256}))
+    given = ["--base", "smollm2-135m", "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--from", str(folder)]
+    answer = CliRunner().invoke(train, given)
+    assert isinstance(answer.exception, UserError), answer.output
+    assert "another base model" in answer.exception.message
