@@ -35,11 +35,11 @@ def attach(model: nn.Module, *, layers: Iterable[str], rank: int, alpha: float, 
     wanted = frozenset(layers)
     found = [(name, module) for name, module in model.named_modules() if name.rpartition(".")[2] in wanted]
     if not found:
-        raise ValueError(f"the model has no layer called {' or '.join(sorted(wanted))}")
+        raise UserError(f"the model has no layer called {' or '.join(sorted(wanted))}", "name layers of this base")
     generator = torch.Generator().manual_seed(seed)
     for name, module in found:
         if not isinstance(module, nn.Linear):
-            raise TypeError(f"{name} is not a linear layer")
+            raise UserError(f"{name} is not a linear layer", "name linear layers only")
         adapted = Lora(module, rank, alpha / rank, dropout)
         bound = module.in_features**-0.5
         start = torch.empty(adapted.down.shape).uniform_(-bound, bound, generator=generator)
@@ -88,6 +88,8 @@ def begin(model: nn.Module, updates: Mapping[str, tuple[Tensor, Tensor]]) -> Non
         )
     for name, adapter in adapters(model).items():
         down, up = (part.to(adapter.down) for part in updates[name])
+        if (up.shape[0], down.shape[1]) != adapter.base.weight.shape:
+            raise UserError(f"the adapter to begin with does not fit: {name} has another shape", "take its own base")
         full = adapter.down.shape[0]
         if len(down) > full:
             wide = Lora(adapter.base, len(down), 1.0, 0.0)

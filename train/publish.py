@@ -18,6 +18,7 @@ from excam.calibration import Calibration
 from excam.fault import UserError
 from excam.models import Adapter, BaseModel, write_card
 from excam.models.adapter_card import CONFIG, WEIGHTS, read_config, require_files
+from excam.models.merge import lora_updates
 from excam.models.pull import settle
 from excam.report import Status
 from train.adapter import check_trained_on, mean_update, result_beside
@@ -81,6 +82,7 @@ def publish(
             f"{home / name / version} exists: a published adapter never changes", "choose a higher --version"
         )
     check_trained_on(folder, base)
+    lora_updates(folder)  # what cannot be read back is not sealed
     facts = result_beside(folder)
     metrics = {key: float(value) for key, value in facts.get("dev", {}).items() if math.isfinite(value)}
     home.mkdir(parents=True, exist_ok=True)
@@ -125,11 +127,12 @@ def trained_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.
 
     encoder = Encoder(load_tokenizer(base.path), JudgeSettings.load().max_prompt_tokens, 256)
     examples = assemble(rows, map(encoder, rows), encoder)
-    config = read_config(folder)
-    recipe = Recipe(rank=config["r"], alpha=config["lora_alpha"], layers=tuple(config["target_modules"]), compile=False)
+    update, rank = mean_update([folder]), read_config(folder)["r"]
+    layers = tuple(sorted({name.rpartition(".")[2] for name in update}))
+    recipe = Recipe(rank=rank, alpha=rank, layers=layers, compile=False)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network = model.load(base.path, recipe, device)
-    lora.begin(network, mean_update([folder]))
+    lora.begin(network, update)
     longest = int(examples.lengths.max())
     found = decide(network, examples, range(len(examples)), max(2048, longest), device)
     found.require_finite()

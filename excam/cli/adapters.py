@@ -121,7 +121,10 @@ def publish(
         raise UserError("verifying needs pairs", "give --data DIR (or --verify 0, and say so to whoever uses it)")
     read = read_calibration(calibration) if calibration else None
     rows = rows_to_verify(data / "dev.parquet", verify) if data and verify else []
-    found = resolve(base or read_config(folder)["base_model_name_or_path"])
+    named = base or read_config(folder).get("base_model_name_or_path")
+    if not isinstance(named, str):
+        raise UserError(f"the configuration in {folder} names no base model", "say which it was trained on with --base")
+    found = resolve(named)
     home = to or cache_root() / "adapters"
     made, agreement = seal(
         folder, name=name, version=version, home=home, base=found, rows=rows, calibration=read, note=note

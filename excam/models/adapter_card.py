@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from datetime import datetime
 from pathlib import Path
@@ -79,14 +80,17 @@ def read_card(folder: Path) -> Card:
     except ValidationError as problem:
         wrong = "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in problem.errors())
         raise UserError(f"{folder / CARD}: {wrong}", "restore the adapter's folder") from problem
-    except (yaml.YAMLError, ValueError, RecursionError) as problem:  # an impossible date is a ValueError
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:  # no date, no number and nests also end so
         raise UserError(f"{folder / CARD} is not YAML: {problem}", "restore the adapter's folder") from problem
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The LoRA configuration as peft wrote it."""
+    """The LoRA configuration as peft wrote it, its rank and alpha as numbers above 0."""
     try:
         config = json.loads((folder / CONFIG).read_text("utf-8"))
-        return {**config, "r": int(config["r"])}
+        rank, alpha = int(config["r"]), float(config["lora_alpha"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
         raise UserError(f"{folder / CONFIG} is not a LoRA's configuration: {problem!r}", "restore it") from problem
+    if rank < 1 or not 0 < alpha < math.inf:
+        raise UserError(f"{folder / CONFIG} has rank {rank} and alpha {alpha:g}", "restore it")
+    return {**config, "r": rank, "lora_alpha": alpha}

@@ -5,14 +5,13 @@ Plain arithmetic on safetensors: W + B·A·scale in float32, rounded once to the
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from pathlib import Path
 from typing import Any
 
 from excam.fault import UserError
-from excam.models.adapter_card import CONFIG, WEIGHTS
+from excam.models.adapter_card import CONFIG, WEIGHTS, read_config
 from excam.models.adapters import Adapter
 from excam.models.base import BaseModel
 from excam.models.cache import MANIFEST, appearing, cache_root, digests, is_whole, only_one
@@ -84,16 +83,20 @@ def _write(base: Path, adapter: Path, draft: Path) -> None:
 def lora_updates(adapter: Path) -> dict[str, tuple[Any, Any]]:
     """What an adapter adds to each of the base's weights, by name, as float32 factors (A, B) with B·A the update."""
     try:
-        scale, tensors = _scale(adapter), _load(adapter / WEIGHTS)
-    except (OSError, ValueError) as problem:
+        config, tensors = read_config(adapter), _load(adapter / WEIGHTS)
+    except OSError as problem:
         raise UserError(f"{adapter} holds no adapter: {problem}", "give a folder that peft or training wrote") from None
-    except (KeyError, TypeError) as problem:
-        raise UserError(f"{adapter / CONFIG} is not a LoRA's configuration: {problem!r}", "restore it") from problem
-    return {name: (down.float(), scale * up.float()) for name, (down, up) in _pairs(tensors, adapter).items()}
+    scale = _scale(config, adapter)
+    found = {name: (down.float(), scale * up.float()) for name, (down, up) in _pairs(tensors, adapter).items()}
+    for name, (down, up) in found.items():
+        if not len(down) == up.shape[1] == config["r"]:
+            raise UserError(f"{adapter / WEIGHTS}, {name}: not of rank {config['r']} as {CONFIG} says", "restore it")
+        if not (down.isfinite().all() and up.isfinite().all()):
+            raise UserError(f"{adapter / WEIGHTS}, {name}: weights that are no numbers", "train it anew")
+    return found
 
 
-def _scale(adapter: Path) -> float:
-    config = json.loads((adapter / CONFIG).read_text("utf-8"))
+def _scale(config: dict[str, Any], adapter: Path) -> float:
     asked = [key for key in _UNSUPPORTED if config.get(key)]
     if config.get("peft_type") != "LORA" or asked or config.get("bias", "none") != "none":
         wrong = ", ".join(asked) or f"peft_type {config.get('peft_type')}, bias {config.get('bias')}"
@@ -101,8 +104,8 @@ def _scale(adapter: Path) -> float:
             f"{adapter / CONFIG} is not a plain LoRA: {wrong}",
             "train a plain LoRA, or serve it on a GPU with engine.merge: false",
         )
-    rank, alpha = int(config["r"]), float(config["lora_alpha"])
-    return alpha / math.sqrt(rank) if config.get("use_rslora") else alpha / rank
+    rank, alpha = config["r"], config["lora_alpha"]
+    return float(alpha / math.sqrt(rank) if config.get("use_rslora") else alpha / rank)
 
 
 def _load(file: Path) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def toy_examples(count: int = 48, seed: int = 0, longest: int = 24) -> Examples:
     )
 
 
-def tiny_model(family: str = "qwen2", seed: int = 0, layers: int = 2) -> Any:
+def tiny_model(family: str = "qwen2", seed: int = 0, layers: int = 2, hidden: int = 32) -> Any:
     """A random model of few layers with packed attention and grouped heads."""
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -65,7 +65,7 @@ def tiny_model(family: str = "qwen2", seed: int = 0, layers: int = 2) -> Any:
     config = AutoConfig.for_model(
         family,
         vocab_size=VOCABULARY,
-        hidden_size=32,
+        hidden_size=hidden,
         intermediate_size=48,
         num_hidden_layers=layers,
         num_attention_heads=4,

@@ -97,12 +97,18 @@ def test_an_adapter_of_a_higher_rank_is_cut_to_its_best_part(tmp_path: Path) -> 
         )
 
 
-def test_an_adapter_of_other_layers_is_refused(tmp_path: Path) -> None:
+def test_an_adapter_of_other_layers_or_of_another_shape_is_refused(tmp_path: Path) -> None:
     adapter.save(adapted(), tmp_path, base="tiny")
     other = tiny_model()
     lora.attach(other, layers=["k_proj"], rank=2, alpha=2, dropout=0, seed=0)
     with pytest.raises(UserError, match="other layers"):
         lora.begin(other, adapter.mean_update([tmp_path]))
+    wider = tiny_model(hidden=64)
+    lora.attach(wider, layers=["q_proj", "v_proj", "down_proj"], rank=2, alpha=2, dropout=0, seed=0)
+    with pytest.raises(UserError, match="q_proj has another shape"):
+        lora.begin(wider, adapter.mean_update([tmp_path]))
+    with pytest.raises(UserError, match="no layer called nose"):
+        lora.attach(tiny_model(), layers=["nose"], rank=2, alpha=2, dropout=0, seed=0)
     with pytest.raises(UserError, match="holds no adapter"):
         adapter.mean_update([tmp_path / "nowhere"])
 

@@ -12,8 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from click.testing import CliRunner
+from safetensors.torch import load_file, save_file
 
 from excam.calibration import Calibration
+from excam.cli.adapters import adapters
 from excam.fault import UserError
 from excam.models import BaseModel, resolve_adapter
 from tests.train.conftest import tiny_model
@@ -82,6 +85,45 @@ def test_a_pickle_is_never_published(run: Path, tmp_path: Path) -> None:
     (run / "adapter_model.bin").write_bytes(b"code")
     with pytest.raises(UserError, match=r"adapter_model\.bin"):
         publish(run, name="judge", version="1.0", base=BASE, home=tmp_path / "home")
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"r": 7}, "not of rank 7"),
+        ({"r": 0}, "rank 0"),
+        ({"lora_alpha": float("nan")}, "alpha nan"),
+        ({"lora_alpha": None}, "not a LoRA's configuration"),
+        ({"use_dora": True}, "not a plain LoRA: use_dora"),
+    ],
+)
+def test_a_configuration_that_its_weights_do_not_bear_out_is_never_published(
+    run: Path, tmp_path: Path, changes: dict[str, Any], complaint: str
+) -> None:
+    config = json.loads((run / "adapter_config.json").read_text())
+    (run / "adapter_config.json").write_text(json.dumps(config | changes))
+    with pytest.raises(UserError, match=complaint):
+        publish(run, name="judge", version="1.0", base=BASE, home=tmp_path / "home")
+
+
+def test_weights_that_cannot_be_read_or_are_no_numbers_are_never_published(run: Path, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"name": "judge", "version": "1.0", "base": BASE, "home": tmp_path / "home"}
+    weights = run / "adapter_model.safetensors"
+    save_file({name: tensor * torch.nan for name, tensor in load_file(weights).items()}, weights)
+    with pytest.raises(UserError, match="weights that are no numbers"):
+        publish(run, **given)
+    weights.write_bytes(b"\x80\x04 a pickle by another name")
+    with pytest.raises(UserError, match="holds no adapter"):
+        publish(run, **given)
+
+
+def test_an_adapter_that_names_no_base_needs_to_be_told_which(run: Path) -> None:
+    config = json.loads((run / "adapter_config.json").read_text())
+    (run / "adapter_config.json").write_text(json.dumps(config | {"base_model_name_or_path": None}))
+    asked = ["publish", str(run), "--name", "judge", "--version", "1", "--verify", "0"]
+    answer = CliRunner().invoke(adapters, asked)
+    assert isinstance(answer.exception, UserError)
+    assert "--base" in answer.exception.fix
 
 
 def test_a_saved_adapter_put_back_gives_the_logits_it_was_trained_to(tmp_path: Path) -> None:

@@ -133,7 +133,11 @@ def test_a_wrong_card_is_a_fault_that_names_the_field(
     assert named in fault.value.message
 
 
-@pytest.mark.parametrize("text", ["{", "created: 2026-13-45", "[" * 5000], ids=["open", "no date", "deep"])
+@pytest.mark.parametrize(
+    "text",
+    ["{", "created: 2026-13-45", "[" * 5000, f"rank: {'1' * 5000}"],
+    ids=["open", "no date", "deep", "no number"],
+)
 def test_a_card_that_is_no_yaml_is_a_fault(publish: Publish, cache: Path, text: str) -> None:
     (publish().path / "adapter.yaml").write_text(text, "utf-8")
     with pytest.raises(UserError, match="is not YAML"):
