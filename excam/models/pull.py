@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tarfile
 import tempfile
@@ -58,24 +59,31 @@ def pull(source: str, *, sha256: str | None = None, cache: Path | None = None) -
 
 
 def settle(draft: Path, home: Path, cache: Path | None = None) -> Adapter:
-    """Move a checked adapter to ``home/NAME/VERSION`` and make its files read-only; a version is never overwritten."""
+    """Move a checked adapter to ``home/NAME/VERSION`` and make its files read-only; a version is never overwritten.
+
+    The draft is renamed, so that it appears there whole, and not at all where another process was faster.
+    """
     card = read_card(draft)
     target = home / card.name / card.version
     with only_one(cache_root(cache), f"adapter-{card.name}-{card.version}"):
-        if target.exists():
-            there = resolve_adapter(target, cache)
-            if there.card == card:
-                return there
-            raise UserError(
-                f"{target} holds another adapter of that name and version: a published adapter never changes",
-                "publish the new one as a new version",
-            )
-        for file in FILES:
-            (draft / file).chmod(0o444)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft.chmod(0o755)
-        shutil.move(draft, target)
-    return resolve_adapter(target, cache)
+        if not target.exists():
+            for file in FILES:
+                (draft / file).chmod(0o444)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            draft.chmod(0o755)
+            try:
+                draft.rename(target)
+            except OSError as problem:
+                if problem.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                    raise
+    there = resolve_adapter(target, cache)
+    if there.card != card:
+        raise UserError(
+            f"{target} holds another adapter of that name and version, or another card: "
+            "a published adapter never changes",
+            "publish the new one as a new version",
+        )
+    return there
 
 
 def _resolved(draft: Path, source: str, cache: Path | None) -> Adapter:

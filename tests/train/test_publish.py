@@ -75,6 +75,28 @@ def test_a_version_is_published_once(run: Path, tmp_path: Path) -> None:
         publish(run, **given)
 
 
+@pytest.mark.parametrize("same_cache", [True, False])
+def test_of_two_who_publish_one_version_at_once_the_second_is_told(run: Path, tmp_path: Path, same_cache: bool) -> None:
+    given: dict[str, Any] = {"name": "judge", "version": "1.0", "base": BASE, "home": tmp_path / "home"}
+    step = "mkdir" if same_cache else "rename"  # a lock in another cache is no lock
+    take = getattr(Path, step)
+
+    def meanwhile(path: Path, *more: Any, **options: Any) -> Any:
+        if path.name == "home" or path.name.startswith(".publishing-"):
+            now.undo()
+            with pytest.MonkeyPatch.context() as other:
+                other.setenv("EXCAM_CACHE", str(tmp_path / ("cache" if same_cache else "other")))
+                publish(run, **given, note="first")
+        return take(path, *more, **options)
+
+    with pytest.MonkeyPatch.context() as now:
+        now.setattr(Path, step, meanwhile)
+        with pytest.raises(UserError, match="another card: a published adapter never changes"):
+            publish(run, **given, note="second", calibration=CALIBRATION)
+    assert resolve_adapter(tmp_path / "home" / "judge" / "1.0").card.note == "first"
+    assert len([*(tmp_path / "home").rglob("*")]) == 5, "two folders and three files"
+
+
 def test_an_adapter_is_published_for_no_base_but_the_one_it_was_trained_on(run: Path, tmp_path: Path) -> None:
     other = BaseModel("twin", Path("/models/twin"), "b" * 64, "CC0-1.0")
     with pytest.raises(UserError, match="was trained on another base model"):
