@@ -147,7 +147,10 @@ class Encoder:
         report = [*self.tokenizer(row["report"], add_special_tokens=False)["input_ids"], end][: self.max_report_tokens]
         decision = self.decisions[LABELS.index(row["label"])]
         if tuple(report[:depth]) != self.deciding.opening or report[depth] != decision:
-            raise ValueError(f"sample {row.get('sample_id')}: its report does not begin with its decision")
+            raise UserError(
+                f"sample {row.get('sample_id')}: its report does not begin with its decision",
+                "build the split anew with `excam dataset build`",
+            )
         return prompt, report
 
 

@@ -22,6 +22,7 @@ from excam.models.merge import lora_updates
 from excam.models.pull import settle
 from excam.report import Status
 from train.adapter import check_trained_on, mean_update, result_beside
+from train.split import read_rows
 
 ENOUGH_THE_SAME = 0.98
 STATUSES = (Status.CORRECT, Status.ERROR, Status.NOT_APPLICABLE)  # in the order of train.examples.LABELS
@@ -171,15 +172,8 @@ def served_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.n
 
 def rows_to_verify(split: Path, count: int) -> list[Row]:
     """Pairs of a split, drawn by a fixed seed, twins together as far as the number goes."""
-    import pyarrow.parquet as pq
-
-    if not split.is_file():
-        raise UserError(f"there is no {split}", "give the folder that `excam dataset build --out` wrote")
-    table = pq.read_table(split)
-    places: dict[str, list[int]] = {}
-    for place, row in enumerate(table.select(["twin_id", "sample_id"]).to_pylist()):
-        places.setdefault(row["twin_id"] or row["sample_id"], []).append(place)
-    groups = list(places.values())
-    drawn = [place for one in np.random.default_rng(0).permutation(len(groups)) for place in groups[one]]
-    rows: list[Row] = table.take(drawn[:count]).to_pylist()
-    return rows
+    together: dict[str, list[Row]] = {}
+    for row in read_rows(split):
+        together.setdefault(row["twin_id"] or row["sample_id"], []).append(row)
+    groups = list(together.values())
+    return [row for one in np.random.default_rng(0).permutation(len(groups)) for row in groups[one]][:count]

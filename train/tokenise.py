@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -11,7 +12,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from excam.fault import UserError
 from train.examples import Encoder, Examples, assemble
+from train.split import read_rows
 
 
 @cache
@@ -30,9 +33,7 @@ def tokenise(
     parquet: Path, model: Path, *, max_prompt_tokens: int = 2048, max_report_tokens: int = 256, workers: int = 1
 ) -> Examples:
     """Encode a split of the dataset, in several processes where there are rows enough to pay for them."""
-    import pyarrow.parquet as pq
-
-    rows = pq.read_table(parquet).to_pylist()
+    rows = read_rows(parquet)
     settings = (model, max_prompt_tokens, max_report_tokens)
     with parquet.open("rb") as file:
         dataset = hashlib.file_digest(file, "sha256").hexdigest()
@@ -53,13 +54,16 @@ def main() -> None:
     options.add_argument("--max-report-tokens", type=int, default=256)
     options.add_argument("--workers", type=int, default=1)
     asked = options.parse_args()
-    examples = tokenise(
-        asked.parquet,
-        asked.model,
-        max_prompt_tokens=asked.max_prompt_tokens,
-        max_report_tokens=asked.max_report_tokens,
-        workers=asked.workers,
-    )
+    try:
+        examples = tokenise(
+            asked.parquet,
+            asked.model,
+            max_prompt_tokens=asked.max_prompt_tokens,
+            max_report_tokens=asked.max_report_tokens,
+            workers=asked.workers,
+        )
+    except UserError as fault:
+        sys.exit(str(fault))
     examples.save(asked.out)
     print(f"{len(examples)} examples, {len(examples.ids)} tokens, {examples.prompt.sum()} of them prompts", flush=True)
 

@@ -22,6 +22,7 @@ from excam.models import BaseModel, resolve_adapter
 from tests.train.conftest import tiny_model
 from train import adapter, lora
 from train.publish import Agreement, publish, rows_to_verify
+from train.split import TEXTS
 
 BASE = BaseModel("tiny", Path("/models/tiny"), "a" * 64, "CC0-1.0")
 CALIBRATION = Calibration(
@@ -177,7 +178,8 @@ def test_two_of_a_hundred_may_differ_and_are_named_and_three_may_not() -> None:
 
 
 def test_rows_to_verify_are_the_same_each_time_and_hold_twins_together(tmp_path: Path) -> None:
-    rows = [{"sample_id": str(number), "twin_id": str(number // 2), "label": "x"} for number in range(50)]
+    row = dict.fromkeys(TEXTS, "x") | {"label": "correct", "weight": 1.0}
+    rows = [row | {"sample_id": str(number), "twin_id": str(number // 2)} for number in range(50)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "dev.parquet")
     drawn = rows_to_verify(tmp_path / "dev.parquet", 10)
     assert drawn == rows_to_verify(tmp_path / "dev.parquet", 10)
