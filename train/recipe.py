@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, ValidationError
 
 from excam.fault import UserError
 
@@ -16,9 +16,9 @@ RECIPES = Path(__file__).with_name("recipes")
 class Recipe(BaseModel):
     """How to train; what it leaves open (which base, which data, how long) is given on the command line."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    seed: int = Field(default=0, description="orders the data and draws the adapter's first weights")
+    seed: int = Field(default=0, ge=0, description="orders the data and draws the adapter's first weights")
     epochs: float = Field(default=1.0, gt=0, description="at most so many passes; a time budget may end it earlier")
     batch_tokens: int = Field(default=16_384, ge=64, description="tokens a step, always filled to exactly this many")
 
@@ -27,6 +27,7 @@ class Recipe(BaseModel):
     dropout: float = Field(default=0.0, ge=0, lt=1, description="of the adapter's input")
     layers: tuple[str, ...] = Field(
         default=("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"),
+        min_length=1,
         description="linear layers that get an adapter, by the last part of their name",
     )
     ship_rank: int | None = Field(default=None, ge=1, description="rank of the adapter that is saved, if smaller")
@@ -47,7 +48,7 @@ class Recipe(BaseModel):
     answer_weight: float = Field(
         default=0.0, ge=0, description="of saying the right answer of two twins, and of preferring it to the wrong one"
     )
-    report_weight: tuple[float, float] = Field(
+    report_weight: tuple[NonNegativeFloat, NonNegativeFloat] = Field(
         default=(0.5, 0.5), description="of the report's text, at the start and at the end, linear between"
     )
     report_share: float = Field(
@@ -71,12 +72,12 @@ class Recipe(BaseModel):
         except OSError:
             there = ", ".join(sorted(file.stem for file in RECIPES.glob("*.yaml")))
             raise UserError(f"there is no recipe {str(name)!r}", f"use one of {there}, or a YAML file") from None
-        except (yaml.YAMLError, TypeError) as problem:
-            raise UserError(f"recipe {path} is no YAML mapping: {problem}", "give a mapping of settings") from problem
         except ValidationError as problem:
             first = problem.errors(include_url=False)[0]
             where = ".".join(str(step) for step in first["loc"])
             raise UserError(f"recipe {path}, {where}: {first['msg']}", "see train/recipe.py for every field") from None
+        except (yaml.YAMLError, TypeError, ValueError, RecursionError) as problem:
+            raise UserError(f"recipe {path} is no YAML mapping: {problem}", "give a mapping of settings") from problem
 
     def report_weight_at(self, progress: float) -> float:
         start, end = self.report_weight

@@ -39,6 +39,28 @@ def test_mistakes_name_the_field_and_the_recipes_there_are(tmp_path: Path) -> No
         Recipe.load(tmp_path / "mine.yaml")
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("seed", -1),
+        ("epochs", float("inf")),
+        ("learning_rate", float("inf")),
+        ("layers", []),
+        ("report_weight", [0.5, -1]),
+    ],
+)
+def test_a_value_that_workers_could_not_use_is_refused_before_they_start(field: str, value: object) -> None:
+    with pytest.raises(UserError, match=field):
+        Recipe.load("paper", **{field: value})
+
+
+@pytest.mark.parametrize("content", [b"seed: 2026-99-99", b"[" * 5000, b"\xff", b"rank: " + b"1" * 5000, b"3"])
+def test_a_file_that_is_no_recipe_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "mine.yaml").write_bytes(content)
+    with pytest.raises(UserError, match=r"mine\.yaml is no YAML mapping"):
+        Recipe.load(tmp_path / "mine.yaml")
+
+
 def test_the_learning_rate_warms_up_and_falls_to_its_end() -> None:
     recipe = Recipe(learning_rate=1.0, warmup_steps=10)
     assert learning_rate(recipe, 0.0, 4) == pytest.approx(0.5)
