@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ from excam.report import Status
 
 LABELS = ("correct", "error", "not_applicable")
 CORRECT, ERROR, NOT_APPLICABLE = range(3)
+UNREADABLE = (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error)
+"""What numpy raises on a file of arrays that is another, or cut short."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,9 @@ class Examples:
             with np.load(path, allow_pickle=False) as stored:
                 facts = json.loads(stored["facts"].tobytes())
                 arrays = {name: stored[name] for name in ARRAYS}
-        except (OSError, ValueError, KeyError) as problem:
+        except UNREADABLE as problem:
             raise UserError(
-                f"{path} is no file of tokens: {problem}", "make it with python -m train.tokenise"
+                f"{path} is no file of tokens: {problem}", "delete it, and make it anew with python -m train.tokenise"
             ) from None
         return cls(
             **arrays,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 from excam.fault import UserError
 
@@ -18,13 +16,13 @@ def read_decisions(path: Path, samples: int) -> Decisions:
     """The decisions in a file on a split of so many samples, each sample at most once and every number known."""
     import numpy as np
 
-    from train.examples import LABELS
+    from train.examples import LABELS, UNREADABLE
     from train.figures import Decisions
 
     fix = "give the dev-decisions.npz or test-decisions.npz of a training run, and the data it was trained on"
     try:
         decided = Decisions.load(path)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error) as problem:
+    except (*UNREADABLE, TypeError) as problem:
         raise UserError(f"{path} holds no decisions: {problem}", fix) from problem
     index, logits = decided.index, decided.logits
     if index.dtype.kind != "i" or index.ndim != 1 or logits.shape != (len(index), len(LABELS)) or not len(index):

@@ -80,6 +80,8 @@ def test_a_file_comes_back_as_it_was_saved_and_another_is_refused(tokenizer: Any
     assert (found.opening, found.decisions, found.end) == (examples.opening, examples.decisions, examples.end)
     assert (found.sources, found.dataset) == (examples.sources, "fingerprint")
     assert all(np.array_equal(found.tokens(index), examples.tokens(index)) for index in range(len(examples)))
-    (tmp_path / "other.npz").write_text("no tokens")
-    with pytest.raises(UserError, match="no file of tokens"):
-        Examples.load(tmp_path / "other.npz")
+    whole = (tmp_path / "train.npz").read_bytes()
+    for content in (b"no tokens", b"", whole[: len(whole) // 2], whole.replace(b"facts", b"fakts")):
+        (tmp_path / "other.npz").write_bytes(content)
+        with pytest.raises(UserError, match="no file of tokens"):
+            Examples.load(tmp_path / "other.npz")
