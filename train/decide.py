@@ -30,7 +30,7 @@ def decide(model: Any, examples: Examples, chosen: Sequence[int], batch_tokens: 
             logits.append(decision_logits(model, hidden_states(model, batch), batch, decisions))
             order += [turn.index for turn in turns]
     model.train(was_training)
-    return Decisions(np.array(order, np.int64), torch.cat(logits).cpu().numpy())
+    return Decisions(np.array(order, np.int64), torch.cat(logits).cpu().numpy(), examples.dataset)
 
 
 def sample(examples: Examples, count: int, seed: int = 0) -> list[int]:

@@ -9,20 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.fault import UserError
+from excam.models.digest import file_sha256
 from train.examples import CORRECT, ERROR, NOT_APPLICABLE, Examples
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a judge decided: examples by index, and for each the log-odds of its three decisions."""
+    """What a judge decided: examples by index, for each the log-odds of its three decisions, and the file's hash."""
 
     index: NDArray[np.int64]
     logits: NDArray[np.float32]
+    dataset: str = ""
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
         shifted = np.exp(self.logits.astype(np.float64) - self.logits.max(1, keepdims=True))
         return np.asarray(shifted / shifted.sum(1, keepdims=True))
+
+    def require_of(self, split: Path) -> None:
+        """A fault where another file was decided than this one: an index would find another pair."""
+        if self.dataset and self.dataset != file_sha256(split):
+            raise UserError(f"these are decisions on other data than {split}", "give the data they were made on")
 
     def require_finite(self) -> None:
         """A fault where a decision is no number: what is computed from it would look like a judge at chance."""
@@ -34,12 +41,12 @@ class Decisions:
             )
 
     def save(self, path: Path) -> None:
-        np.savez_compressed(path, index=self.index, logits=self.logits)
+        np.savez_compressed(path, index=self.index, logits=self.logits, dataset=self.dataset)
 
     @classmethod
     def load(cls, path: Path) -> Decisions:
         with np.load(path, allow_pickle=False) as stored:
-            return cls(stored["index"], stored["logits"])
+            return cls(stored["index"], stored["logits"], str(stored["dataset"]) if "dataset" in stored else "")
 
 
 def scaled_accuracy(says_error: NDArray[np.bool_], is_error: NDArray[np.bool_]) -> float:

@@ -63,7 +63,7 @@ def _decided_in_training(path: Path, data: Path) -> Pairs:
     from train.examples import ERROR
 
     rows = read_split(data, "dev").to_pylist()
-    decided = read_decisions(path, len(rows))
+    decided = read_decisions(path, data / "dev.parquet", len(rows))
     p_error = decided.probabilities[:, ERROR].tolist()
     return _pairs([rows[index] | {"p_error": p} for index, p in zip(decided.index.tolist(), p_error, strict=True)])
 

@@ -151,7 +151,7 @@ def _judge(plan: Plan, out: Path, settings: Any) -> Path:
         display.judged(len(done))
         keep = _gated_into(parts.add, display.judged)
         if rows and plan.decisions:
-            keep(decided_rows(plan.decisions, rows, judge))
+            keep(decided_rows(plan.decisions, plan.data / f"{plan.split}.parquet", rows, judge))
         elif rows and baseline:
             ask_baseline(judge, baseline, rows, keep)
         elif rows:

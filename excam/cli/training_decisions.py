@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from train.figures import Decisions
 
 
-def read_decisions(path: Path, samples: int) -> Decisions:
+def read_decisions(path: Path, split: Path, samples: int) -> Decisions:
     """The decisions in a file on a split of so many samples, each sample at most once and every number known."""
     import numpy as np
 
@@ -27,8 +27,8 @@ def read_decisions(path: Path, samples: int) -> Decisions:
     index, logits = decided.index, decided.logits
     if index.dtype.kind != "i" or index.ndim != 1 or logits.shape != (len(index), len(LABELS)) or not len(index):
         raise UserError(f"{path} holds no decisions: arrays of {index.shape} and {logits.shape}", fix)
-    if not np.isfinite(logits).all():
-        raise UserError(f"{path} holds decisions that are no numbers: the run went astray", "train anew")
+    decided.require_of(split)
+    decided.require_finite()
     if len(np.unique(index)) < len(index):
         raise UserError(f"{path} holds two decisions on one sample", fix)
     if index.min() < 0 or index.max() >= samples:
@@ -37,7 +37,7 @@ def read_decisions(path: Path, samples: int) -> Decisions:
     return decided
 
 
-def decided_rows(path: Path, rows: list[dict[str, Any]], judge: Judge) -> list[dict[str, Any]]:
+def decided_rows(path: Path, split: Path, rows: list[dict[str, Any]], judge: Judge) -> list[dict[str, Any]]:
     """Rows of a split with the verdicts of ``test-decisions.npz`` or ``dev-decisions.npz``, by this judge's threshold.
 
     The decision is the same forward pass that serves (``excam adapters publish`` checks that); of a clean report only
@@ -48,7 +48,7 @@ def decided_rows(path: Path, rows: list[dict[str, Any]], judge: Judge) -> list[d
     from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT
     from train.examples import CORRECT, ERROR, NOT_APPLICABLE
 
-    decided = read_decisions(path, len(rows))
+    decided = read_decisions(path, split, len(rows))
     if len(decided.index) < len(rows):
         raise UserError(
             f"{path} holds {len(decided.index):,} decisions, the split has {len(rows):,} samples",

@@ -11,6 +11,7 @@ import pytest
 from excam.fault import UserError
 from tests.train.conftest import tiny_model, toy_examples
 from train.examples import ERROR, Examples
+from train.figures import Decisions
 from train.finish import finish
 from train.loop import Run, Trainer
 from train.model import prepare
@@ -34,6 +35,7 @@ def test_a_dev_split_without_errors_has_no_reports_to_write_and_ends_no_run(tmp_
     result = finish(trained(tmp_path, clean), base="tiny", tokenizer=object(), reports=3)
     assert result["reports"] == {"reports": 0, "free_failures": 0, "failures": 0}
     assert result["dev_pairs"] == len(clean)
+    assert Decisions.load(tmp_path / "dev-decisions.npz").dataset == clean.dataset
     assert (tmp_path / "adapter" / "adapter_model.safetensors").is_file()
 
 

@@ -255,3 +255,7 @@ def test_decisions_of_a_training_run_are_measured_without_an_engine(data: Path, 
     Decisions(order, np.zeros((12, 3), np.float32)).save(tmp_path / "other.npz")
     other = _run(*options, tmp_path / "other.npz", "--out", tmp_path / "out")
     assert "holds another run (decisions_sha256" in str(other.exception)
+    Decisions(order, np.zeros((len(order), 3), np.float32), "hash of dev").save(tmp_path / "dev.npz")
+    assert "other data" in str(_run(*options, tmp_path / "dev.npz", "--out", tmp_path / "of-dev").exception)
+    (tmp_path / "broken.npz").write_bytes(b"PK")
+    assert "holds no decisions" in str(_run(*options, tmp_path / "broken.npz", "--out", tmp_path / "third").exception)

@@ -15,6 +15,7 @@ from excam.calibrate import rates, read_calibration
 from excam.cli.judge import judge
 from excam.dataset.sample import SCHEMA
 from excam.fault import UserError
+from excam.models.digest import file_sha256
 from train.figures import Decisions
 
 LABELS = ("correct", "error", "not_applicable")
@@ -32,14 +33,14 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def decisions(path: Path, count: int = 1500) -> tuple[np.ndarray[Any, Any], list[str]]:
+def decisions(path: Path, count: int = 1500, dataset: str = "") -> tuple[np.ndarray[Any, Any], list[str]]:
     random = np.random.default_rng(0)
     label = np.arange(count) % 3
     logits = random.normal(0, 1, (count, 3)).astype(np.float32)
     logits[np.arange(count), label] += 1
     logits *= 3  # three times as sure as it may be
     order = random.permutation(count)
-    found = Decisions(order, logits[order])
+    found = Decisions(order, logits[order], dataset)
     found.save(path)
     return found.probabilities[:, 1], [LABELS[number % 3] for number in order.tolist()]
 
@@ -50,7 +51,7 @@ def calibrate(data: Path, judged: Path, *more: str) -> Any:
 
 
 def test_decisions_of_a_training_run_give_a_calibration_that_keeps_its_budget(data: Path) -> None:
-    raw, labels = decisions(data / "dev-decisions.npz")
+    raw, labels = decisions(data / "dev-decisions.npz", dataset=file_sha256(data / "dev.parquet"))
     answer = calibrate(data, data / "dev-decisions.npz", "--max-false-alarms", "0.02")
     assert answer.exit_code == 0, answer.output
     made = read_calibration(data / "new" / "c.yaml")
@@ -66,6 +67,10 @@ def test_decisions_on_other_data_are_refused(data: Path) -> None:
     fault = calibrate(data, data / "dev-decisions.npz").exception
     assert isinstance(fault, UserError)
     assert "more decisions" in fault.message
+    decisions(data / "dev-decisions.npz", dataset="hash of another file with as many pairs")
+    fault = calibrate(data, data / "dev-decisions.npz").exception
+    assert isinstance(fault, UserError)
+    assert "decisions on other data" in fault.message
 
 
 @pytest.mark.parametrize("name", ["none.npz", "none.parquet"])

@@ -12,13 +12,14 @@ from excam.cli.training_decisions import read_decisions
 from excam.fault import UserError
 from train.figures import Decisions
 
+SPLIT = Path("dev.parquet")  # looked at only where the decisions name theirs
 ORDER = np.arange(4)[::-1]
 LOGITS = np.array([[1, 2, 3]] * 4, np.float32)
 
 
 def test_decisions_on_a_part_of_a_split_are_read_as_they_were_kept(tmp_path: Path) -> None:
     Decisions(ORDER, LOGITS).save(tmp_path / "kept.npz")
-    found = read_decisions(tmp_path / "kept.npz", 9)
+    found = read_decisions(tmp_path / "kept.npz", SPLIT, 9)
     assert found.index.tolist() == [3, 2, 1, 0]
     assert (found.logits == LOGITS).all()
 
@@ -30,7 +31,7 @@ def test_a_file_that_was_cut_off_holds_no_decisions(tmp_path: Path, kept: float)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * kept) if isinstance(kept, float) else kept])
     with pytest.raises(UserError, match="holds no decisions"):
-        read_decisions(path, 4)
+        read_decisions(path, SPLIT, 4)
 
 
 def test_a_damaged_file_and_a_bare_array_hold_no_decisions(tmp_path: Path) -> None:
@@ -42,7 +43,7 @@ def test_a_damaged_file_and_a_bare_array_hold_no_decisions(tmp_path: Path) -> No
     np.save(tmp_path / "bare.npy", LOGITS)
     for one in (path, tmp_path / "bare.npy", tmp_path):
         with pytest.raises(UserError, match="holds no decisions"):
-            read_decisions(one, 4)
+            read_decisions(one, SPLIT, 4)
 
 
 @pytest.mark.parametrize(
@@ -61,4 +62,4 @@ def test_a_damaged_file_and_a_bare_array_hold_no_decisions(tmp_path: Path) -> No
 def test_decisions_that_fit_no_split_are_refused(tmp_path: Path, index: Any, logits: Any, message: str) -> None:
     Decisions(index, logits).save(tmp_path / "kept.npz")
     with pytest.raises(UserError, match=message):
-        read_decisions(tmp_path / "kept.npz", 4)
+        read_decisions(tmp_path / "kept.npz", SPLIT, 4)
