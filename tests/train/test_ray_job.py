@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from click.testing import CliRunner
+from filelock import FileLock
 
 from excam.fault import UserError
 from tests.train.conftest import tiny_model, toy_examples
@@ -281,6 +282,18 @@ def test_a_mistake_is_told_before_ray_starts(tmp_path: Path, more: list[str], co
     answer = CliRunner().invoke(train, given)
     assert isinstance(answer.exception, UserError), answer.output
     assert complaint in answer.exception.message
+
+
+def test_two_runs_do_not_work_in_one_folder(tmp_path: Path) -> None:
+    from excam.cli.train import train
+
+    given = ["--base", "smollm2-135m", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+    (tmp_path / "out").mkdir()
+    with FileLock(tmp_path / "out" / ".lock"):
+        answer = CliRunner().invoke(train, given)
+    assert isinstance(answer.exception, UserError), answer.output
+    assert "another run is at work" in answer.exception.message
+    assert "there is no" in str(CliRunner().invoke(train, given).exception), "the first has ended: only data is missing"
 
 
 @pytest.mark.parametrize("published", [False, True])
