@@ -67,7 +67,7 @@ def train(
     from train.tokens import tokens
 
     chosen = load_recipe(recipe or Path(base).name, changes)
-    kept = storage or str(out.resolve())
+    kept = storage if storage and "://" in storage else str(Path(storage or out).resolve())
     _check_place(kept, out, resume, begun(kept))
     click.get_current_context().with_resource(_alone_in(out))
     found = resolve(base)

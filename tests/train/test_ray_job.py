@@ -284,6 +284,15 @@ def test_a_mistake_is_told_before_ray_starts(tmp_path: Path, more: list[str], co
     assert complaint in answer.exception.message
 
 
+def test_storage_may_be_named_from_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray takes a path that does not begin with / for a URL without a scheme."""
+    from excam.cli.train import train
+
+    monkeypatch.chdir(tmp_path)
+    given = ["--base", "smollm2-135m", "--data", ".", "--out", "out", "--storage", "kept", "--resume"]
+    assert f"{tmp_path / 'kept'} holds no run" in str(CliRunner().invoke(train, given).exception)
+
+
 def test_two_runs_do_not_work_in_one_folder(tmp_path: Path) -> None:
     from excam.cli.train import train
 
