@@ -185,6 +185,9 @@ def fit(
             f"{what}: {why(error)}",
             f"mend that, then go on from the last checkpoint in {job.storage} with --resume",
         ) from error
+    except SystemExit as end:  # what Ray Train makes of Ctrl-C once it has ended the workers
+        again = f"go on from the last checkpoint in {job.storage} with --resume"
+        raise UserError("the run was interrupted", again) from end
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)

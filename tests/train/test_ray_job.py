@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -253,6 +254,16 @@ def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(share
 def test_a_run_that_fails_for_good_says_why_in_plain_words(shared: Shared, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"1 attempts failed, the last with: RuntimeError: .*the driver has other"):
         run_job(str(shared.base), "other weights", toy_examples(4), tmp_path / "out", max_failures=0)
+
+
+def test_a_run_stopped_by_ctrl_c_says_how_to_go_on(
+    shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray Train ends the workers at Ctrl-C, and then the process with status 0, as if all were done."""
+    monkeypatch.setattr("train.ray_job.JobTrainer.fit", lambda trainer: sys.exit(0))
+    with pytest.raises(UserError, match="interrupted") as fault:
+        run_toy(shared.base, tmp_path)
+    assert "--resume" in fault.value.fix
 
 
 def test_a_run_that_would_go_on_with_other_data_is_told_so_in_plain_words(shared: Shared) -> None:
