@@ -7,6 +7,7 @@ lines of metrics, like the batches, are those of a run that was never disturbed.
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import signal
 import tempfile
@@ -107,13 +108,21 @@ def report_folder(run: Run, step: int) -> None:
     ray.train.report({"step": step}, Checkpoint.from_directory(run.out) if run.rank == 0 else None)
 
 
+def own_folder(storage: str, rank: int) -> Path:
+    """A fresh folder for this worker; what one of the same run and rank left here when it was killed is removed."""
+    prefix = f"excam-train-{hashlib.sha256(storage.encode()).hexdigest()[:12]}-{rank}-"
+    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=prefix))
+
+
 def work(given: dict[str, Any]) -> None:
     """What every worker runs, the first time and after each failure."""
     from excam.models import load_tokenizer, resolve
 
     job: Job = given["job"]
     context = ray.train.get_context()
-    out = Path(tempfile.mkdtemp(prefix="excam-train-"))
+    out = own_folder(job.storage, context.get_world_rank())
     try:
         found = ray.train.get_checkpoint()
         if found is not None:

@@ -295,6 +295,17 @@ def test_a_mistake_is_told_before_ray_starts(tmp_path: Path, more: list[str], co
     assert complaint in answer.exception.message
 
 
+def test_a_workers_folder_takes_the_place_of_the_one_a_killed_worker_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from train.ray_job import own_folder
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    killed, beside, of_another = (own_folder(*given) for given in (("run", 0), ("run", 1), ("other", 0)))
+    fresh = own_folder("run", 0)
+    assert [folder.is_dir() for folder in (killed, beside, of_another, fresh)] == [False, True, True, True]
+
+
 def test_storage_may_be_named_from_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray takes a path that does not begin with / for a URL without a scheme."""
     from excam.cli.train import train
