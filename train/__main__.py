@@ -10,16 +10,20 @@ from pathlib import Path
 import torch
 
 from excam.fault import UserError
-from train import adapter, lora, model
+from train import adapter, checkpoint, lora, model
 from train.examples import Examples
 from train.finish import finish
 from train.loop import Run, Trainer
-from train.recipe import Recipe
+from train.recipe import Recipe, read_changes
 from train.selection import select
+from train.terms import hold_to, terms_of
 
 
 def main() -> None:
-    """Read the options, train, evaluate on the whole dev set, save the adapter and ``result.json``."""
+    """Read the options, train, evaluate on the whole dev set, save the adapter and ``result.json``.
+
+    A run that the folder holds goes on, if it began with the same data and recipe.
+    """
     options = argparse.ArgumentParser(prog="python -m train", description=__doc__)
     options.add_argument("--tokens", type=Path, required=True, help="training examples, from train.tokenise")
     options.add_argument("--dev", type=Path, required=True, help="dev examples, from train.tokenise")
@@ -41,9 +45,7 @@ def main() -> None:
     options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     asked = options.parse_args()
     try:
-        changes = {name: json.loads(value) for name, _, value in (change.partition("=") for change in asked.set)}
-        recipe = Recipe.load(asked.recipe, **changes)
-        train_and_save(asked, recipe)
+        train_and_save(asked, Recipe.load(asked.recipe, **read_changes(asked.set)))
     except UserError as fault:
         sys.exit(str(fault))
 
@@ -69,6 +71,8 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
         share=asked.share,
         begin=tuple(str(folder) for folder in asked.begin),
     )
+    base = asked.base or asked.model.name
+    hold_to(terms_of(recipe, run, train, base, 1), str(asked.out), begun=(asked.out / checkpoint.FILE).is_file())
     trainer = Trainer(network, train, dev, recipe, run)
     trainer.train()
     test = Examples.load(asked.test) if asked.test else None
@@ -77,7 +81,6 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
         from excam.models import load_tokenizer
 
         tokenizer = load_tokenizer(asked.model)
-    base = asked.base or asked.model.name
     result = finish(trainer, base=base, test=test, tokenizer=tokenizer, reports=asked.reports)
     print(json.dumps(result | {"done": True}), flush=True)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,20 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, ValidationE
 from excam.fault import UserError
 
 RECIPES = Path(__file__).with_name("recipes")
+
+
+def read_changes(changes: Iterable[str]) -> dict[str, Any]:
+    """Single values given as ``FIELD=VALUE``; a value is read as JSON, and as a word where it is none."""
+    values: dict[str, Any] = {}
+    for change in changes:
+        field, equals, text = change.partition("=")
+        if not equals:
+            raise UserError(f"--set {change} changes nothing", "write --set FIELD=VALUE, such as --set rank=32")
+        try:
+            values[field] = json.loads(text)
+        except ValueError:
+            values[field] = text
+    return values
 
 
 class Recipe(BaseModel):

@@ -15,7 +15,6 @@ from excam.fault import UserError
 
 if TYPE_CHECKING:
     from excam.models import BaseModel
-    from train.recipe import Recipe
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -63,10 +62,11 @@ def train(
     from train.adapter import mean_update
     from train.loop import Run
     from train.ray_job import Job, begun, fit, require_room
+    from train.recipe import Recipe, read_changes
     from train.selection import select
     from train.tokens import tokens
 
-    chosen = load_recipe(recipe or Path(base).name, changes)
+    chosen = Recipe.load(recipe or Path(base).name, **read_changes(changes))
     kept = storage if storage and "://" in storage else str(Path(storage or out).resolve())
     _check_place(kept, out, resume, begun(kept))
     click.get_current_context().with_resource(_alone_in(out))
@@ -111,22 +111,6 @@ def _adapter(name: str, base: BaseModel) -> Path:
     published = resolve_adapter(name)
     published.check_base(base)
     return published.path
-
-
-def load_recipe(name: str, changes: tuple[str, ...]) -> Recipe:
-    """The recipe with values changed; a value is read as JSON, and as a word where it is none."""
-    from train.recipe import Recipe
-
-    values: dict[str, Any] = {}
-    for change in changes:
-        field, equals, text = change.partition("=")
-        if not equals:
-            raise UserError(f"--set {change} changes nothing", "write --set FIELD=VALUE, such as --set rank=32")
-        try:
-            values[field] = json.loads(text)
-        except ValueError:
-            values[field] = text
-    return Recipe.load(name, **values)
 
 
 def say(facts: Mapping[str, Any]) -> None:

@@ -135,7 +135,7 @@ def test_a_wrong_card_is_a_fault_that_names_the_field(
 
 @pytest.mark.parametrize(
     "text",
-    ["{", "created: 2026-13-45", "[" * 5000, f"rank: {'1' * 5000}"],
+    ["{", "created: 2026-13-45", "[" * 1500, f"rank: {'1' * 5000}"],
     ids=["open", "no date", "deep", "no number"],
 )
 def test_a_card_that_is_no_yaml_is_a_fault(publish: Publish, cache: Path, text: str) -> None:
