@@ -71,17 +71,16 @@ class Trainer:
     def train(self, until: Callable[[int], bool] = lambda step: False) -> dict[str, float]:
         """Train to the end, or until told to stop; returns the last figures on the dev sample."""
         watched = sample(self.dev_set, self.run.dev_sample)
-        next_figures, last = self.run.figures_every, {}
+        measured, last = self._part(self.clock.progress(max(0, self.place.step - 1))), {}
         self._say(step=self.place.step, steps=self.steps, examples=len(self.train_set))
-        tokens, seen, since, spoken = 0, 0, time.monotonic(), self.place.step
+        tokens, seen, since = 0, 0, time.monotonic()
         for where, batch in self._ready():
             progress = self.clock.progress(self.place.step)
             if progress >= 1 or until(self.place.step):
                 break
-            if progress >= next_figures and self.run.rank == 0:
-                last = self._figures(watched, progress)
-                next_figures = progress + self.run.figures_every
-                tokens, seen, since, spoken = 0, 0, time.monotonic(), self.place.step
+            if self._part(progress) > measured and self.run.rank == 0:
+                measured, last = self._part(progress), self._figures(watched, progress)
+                tokens, seen, since = 0, 0, time.monotonic()
             self._maybe_shrink(progress, watched)
             parts, finite = self._step(batch, progress)
             self.place.epoch, self.place.batch = where
@@ -90,7 +89,7 @@ class Trainer:
             if not finite:
                 self.place.skipped += 1
             self._average(progress)
-            if self.place.step - spoken >= self.run.say_every:
+            if self.place.step % self.run.say_every == 0:
                 passed = time.monotonic() - since
                 speed = tokens / passed
                 numbers = {name: round(part.item(), 4) for name, part in parts.items()}
@@ -106,7 +105,7 @@ class Trainer:
                     mfu=round(mfu, 3),
                     skipped=self.place.skipped,
                 )
-                tokens, seen, since, spoken = 0, 0, time.monotonic(), self.place.step
+                tokens, seen, since = 0, 0, time.monotonic()
             if self.place.step % self.run.save_every == 0:
                 self.save()
         if self.mean and self.clock.progress(self.place.step) >= 1:
@@ -119,6 +118,10 @@ class Trainer:
         if self.run.rank == 0:
             self.place.seconds = self.clock.seconds
             checkpoint.save(self.run.out, self.place, self.model, self.optimizer, self.mean)
+
+    def _part(self, progress: float) -> int:
+        """In which part of the run this is: where another begins, figures are due, in a resumed run as in a whole."""
+        return int(progress / (self.run.figures_every or 1e-9))
 
     def _optimizer(self) -> torch.optim.AdamW:
         recipe = self.recipe

@@ -30,6 +30,12 @@ def weights(found: Trainer) -> dict[str, torch.Tensor]:
     return {name: parameter.detach().clone() for name, parameter in lora.parameters(found.model).items()}
 
 
+def told(out: Path) -> list[tuple[int, float | None, dict[str, float] | None]]:
+    """The losses and the figures on dev that a run told, by step."""
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    return [(line["step"], line.get("decision"), line.get("dev")) for line in lines if "steps" not in line]
+
+
 def test_a_learnable_decision_is_learned_with_its_report(tmp_path: Path) -> None:
     run = trainer(tmp_path, figures_every=1.0, max_steps=240)
     run.train()
@@ -45,13 +51,15 @@ def test_a_learnable_decision_is_learned_with_its_report(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("stop", [3, 17])
 def test_a_resumed_run_sees_the_same_batches_and_ends_with_the_same_weights(tmp_path: Path, stop: int) -> None:
-    whole = trainer(tmp_path / "whole", max_steps=24)
+    often: dict[str, Any] = {"max_steps": 24, "say_every": 4, "dev_sample": 8}
+    whole = trainer(tmp_path / "whole", **often)
     whole.train()
-    first = trainer(tmp_path / "halves", max_steps=24)
+    first = trainer(tmp_path / "halves", **often)
     first.train(until=lambda step: step >= stop)
     assert first.place.step == stop
-    second = trainer(tmp_path / "halves", max_steps=24)
+    second = trainer(tmp_path / "halves", **often)
     second.train()
+    assert told(tmp_path / "halves") == told(tmp_path / "whole")
     assert (second.place.step, second.place.epoch, second.place.batch) == (24, whole.place.epoch, whole.place.batch)
     expected = weights(whole)
     assert all(torch.equal(expected[name], found) for name, found in weights(second).items())
