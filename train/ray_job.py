@@ -34,10 +34,10 @@ from train.finish import finish
 from train.loop import Run, Trainer
 from train.recipe import Recipe
 from train.schedule import Clock
+from train.snapshot import Spares, mended
 from train.terms import hold_to, terms_of
 
 NAME = "ray"
-SNAPSHOT = "checkpoint_manager_snapshot.json"
 FILES = ("result.json", "dev-decisions.npz", "reports.json", "metrics.jsonl")
 PATIENCE_S = 1800  # how long workers wait for the first one while it measures on dev
 
@@ -180,7 +180,7 @@ def fit(
             storage_path=job.storage,
             failure_config=FailureConfig(max_failures=job.max_failures),
             checkpoint_config=CheckpointConfig(num_to_keep=2),
-            callbacks=[Failures(board)],
+            callbacks=[Failures(board), Spares(f"{job.storage}/{NAME}")],
         ),
     )
     interrupt = signal.getsignal(signal.SIGINT)
@@ -207,10 +207,7 @@ def fit(
 
 def begun(storage: str) -> bool:
     """Whether a run has left its place in this storage."""
-    import fsspec
-
-    files, path = fsspec.core.url_to_fs(storage)
-    return bool(files.exists(f"{path}/{NAME}/{SNAPSHOT}"))
+    return mended(f"{storage}/{NAME}")
 
 
 def require_room(workers: int, cpus: float, gpus: float) -> None:

@@ -68,8 +68,8 @@ def train(
 
     chosen = Recipe.load(recipe or Path(base).name, **read_changes(changes))
     kept = storage if storage and "://" in storage else str(Path(storage or out).resolve())
-    _check_place(kept, out, resume, begun(kept))
     click.get_current_context().with_resource(_alone_in(out))
+    _check_place(kept, out, resume, begun(kept))
     found = resolve(base)
     update = mean_update([_adapter(name, found) for name in begin]) if begin else None
     click.echo(f"tokens of {data} for {found.name}", err=True)
