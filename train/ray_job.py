@@ -22,7 +22,15 @@ import ray.train
 import torch
 import torch.distributed as dist
 from ray.exceptions import RayActorError
-from ray.train import Checkpoint, CheckpointConfig, FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
+from ray.train import (
+    Checkpoint,
+    CheckpointConfig,
+    FailureConfig,
+    RunConfig,
+    ScalingConfig,
+    TrainingFailedError,
+    WorkerGroupError,
+)
 from ray.train.torch import TorchConfig, TorchTrainer
 from ray.train.v2._internal.callbacks.placement_group_callback import PlacementGroupCleanerCallback
 
@@ -188,8 +196,9 @@ def fit(
         with listening(board, say):
             result = trainer.fit()
     except (TrainingFailedError, RayActorError) as error:
-        leader = "the process that leads the workers died"
-        what = leader if isinstance(error, RayActorError) else f"{job.max_failures + 1} attempts failed, the last with"
+        workers = isinstance(error, WorkerGroupError)
+        leader, attempts = "the process that leads the workers failed", f"{job.max_failures + 1} attempts failed"
+        what = f"{attempts}, the last with" if workers else leader
         raise UserError(
             f"{what}: {why(error)}",
             f"mend that, then go on from the last checkpoint in {job.storage} with --resume",

@@ -15,6 +15,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from filelock import FileLock
+from ray.train import ControllerError
 
 from excam.fault import UserError
 from tests.train.conftest import tiny_model, toy_examples
@@ -266,6 +267,17 @@ def test_a_run_stopped_by_ctrl_c_says_how_to_go_on(
     with pytest.raises(UserError, match="interrupted") as fault:
         run_toy(shared.base, tmp_path)
     assert "--resume" in fault.value.fix
+
+
+def test_a_disk_that_is_full_for_the_leader_is_no_attempt_of_the_workers(
+    shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(trainer: Any) -> None:
+        raise ControllerError(OSError(28, "No space left on device"))
+
+    monkeypatch.setattr("train.ray_job.JobTrainer.fit", fail)
+    with pytest.raises(UserError, match=r"process that leads the workers failed: .*No space left"):
+        run_toy(shared.base, tmp_path)
 
 
 def test_a_run_that_would_go_on_with_other_data_is_told_so_in_plain_words(shared: Shared) -> None:
