@@ -61,10 +61,11 @@ def train(
     from serve.start import start_ray
     from train.adapter import mean_update
     from train.loop import Run
-    from train.ray_job import Job, begun, fit, require_room
+    from train.ray_job import begun, fit, require_room
     from train.recipe import Recipe, read_changes
     from train.selection import select
     from train.tokens import tokens
+    from train.worker import Job
 
     chosen = Recipe.load(recipe or Path(base).name, **read_changes(changes))
     kept = storage if storage and "://" in storage else str(Path(storage or out).resolve())

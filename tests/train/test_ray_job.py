@@ -69,7 +69,8 @@ def smollm2() -> tuple[Any, Examples]:
 
 
 def run_job(base: str, sha256: str, examples: Examples, out: Path, say: Any = lambda facts: None, **more: Any) -> Path:
-    from train.ray_job import Job, fit
+    from train.ray_job import fit
+    from train.worker import Job
 
     recipe, begin = more.pop("recipe", RECIPE), more.pop("begin", None)
     of_job = {name: more.pop(name) for name in ("workers", "max_failures") if name in more}
@@ -312,7 +313,7 @@ def test_a_mistake_is_told_before_ray_starts(tmp_path: Path, more: list[str], co
 def test_a_workers_folder_takes_the_place_of_the_one_a_killed_worker_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from train.ray_job import own_folder
+    from train.worker import own_folder
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     killed, beside, of_another = (own_folder(*given) for given in (("run", 0), ("run", 1), ("other", 0)))
