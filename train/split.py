@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from excam.dataset.table import read_columns
 from excam.fault import UserError
 from train.examples import LABELS
 
@@ -17,15 +18,9 @@ AGAIN = "build it anew with `excam dataset build`"
 
 def read_rows(split: Path) -> list[Mapping[str, Any]]:
     """The rows of a split's Parquet file; a fault where there is none, or one that is no sample."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if not split.is_file():
         raise UserError(f"there is no {split}", "give the folder that `excam dataset build --out` wrote")
-    try:
-        rows: list[Mapping[str, Any]] = pq.read_table(split, columns=list(COLUMNS)).to_pylist()
-    except (OSError, pa.ArrowException) as problem:
-        raise UserError(f"{split} is no split of a dataset: {problem}", AGAIN) from None
+    rows: list[Mapping[str, Any]] = read_columns(split, COLUMNS, AGAIN).to_pylist()
     if not rows:
         raise UserError(f"{split} holds no sample", AGAIN)
     for number, row in enumerate(rows):
