@@ -16,7 +16,11 @@ FILE = "checkpoint.pt"
 
 @dataclass
 class Place:
-    """Where a run stands. The data's order follows from seed and epoch, so two numbers find the next batch."""
+    """Where a run stands.
+
+    The data's order follows from seed and epoch, so two numbers find the next batch; what is dropped out of a step
+    follows from seed, step and worker.
+    """
 
     epoch: int = 0
     batch: int = 0
@@ -32,7 +36,7 @@ def save(folder: Path, place: Place, model: Any, optimizer: torch.optim.Optimize
     draft = folder / f".{FILE}"
     weights = {name: parameter.detach() for name, parameter in lora.parameters(model).items()}
     state = {"place": asdict(place), "weights": weights, "optimizer": optimizer.state_dict(), "mean": mean}
-    torch.save({**state, "random": torch.get_rng_state()}, draft)
+    torch.save(state, draft)
     draft.rename(folder / FILE)
 
 
@@ -45,7 +49,6 @@ def load(
     state = torch.load(folder / FILE, map_location=device, weights_only=True)
     put(model, state["weights"])
     optimizer.load_state_dict(state["optimizer"])
-    torch.set_rng_state(state["random"].cpu())
     return Place(**state["place"]), state["mean"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,17 @@ def test_a_learnable_decision_is_learned_with_its_report(tmp_path: Path) -> None
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     losses = [line["report"] for line in lines if "report" in line]
     assert losses[-1] < losses[0]
+
+
+def test_what_is_dropped_out_of_a_step_does_not_depend_on_what_was_drawn_before(tmp_path: Path) -> None:
+    def ended(name: str, dropout: float, until: Callable[[int], bool] = lambda step: False) -> torch.Tensor:
+        run = trainer(tmp_path / name, RECIPE.model_copy(update={"dropout": dropout}), max_steps=3)
+        run.train(until)
+        return torch.cat([one.flatten() for one in weights(run).values()])
+
+    usual = ended("usual", 0.3)
+    assert torch.equal(ended("drawn", 0.3, lambda step: bool(torch.rand(1) > 1)), usual)
+    assert not torch.equal(ended("all", 0.0), usual)
 
 
 @pytest.mark.parametrize("stop", [3, 17])
