@@ -82,7 +82,7 @@ def figures(decided: Decisions, examples: Examples) -> dict[str, float]:
         for here in (hard & (source == one) for one in np.unique(source[hard]))
     ]
     found = {
-        "scaled_accuracy": float(np.nanmean(each)) if each else float("nan"),
+        "scaled_accuracy": float(np.nanmean(each)) if np.isfinite(each).any() else float("nan"),
         "scaled_accuracy_pooled": scaled_accuracy(says[hard], label[hard] == ERROR),
         "scaled_accuracy_all": scaled_accuracy(says[cultural], label[cultural] == ERROR),
         "auc": auc(probability[cultural, ERROR], label[cultural] == ERROR),
