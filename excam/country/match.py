@@ -7,8 +7,9 @@ from functools import cache
 from typing import Any
 
 from excam.country.cues import speaks_for
-from excam.country.gazetteer import Gazetteer, Name
+from excam.country.gazetteer import Name
 from excam.country.inflect import TAILS, Tail, unspaced
+from excam.country.kept import load_names
 from excam.country.text import fold
 
 _WITHIN_KATAKANA = re.compile(r"[ァ-ヺー]{2}")
@@ -21,9 +22,8 @@ def automata() -> tuple[Any, Any]:
     """Two automata, because a root with thousands of Han characters would slow every other script down."""
     import ahocorasick
 
-    names = Gazetteer()
     built = []
-    for keys in (names.spaced, names.free):
+    for keys in load_names():
         automaton = ahocorasick.Automaton()
         for key, name in keys.items():
             automaton.add_word(key, (len(key), name))
