@@ -64,7 +64,7 @@ def test_a_restored_store_goes_on_where_the_backup_was_taken(
 
 
 def test_a_backup_holds_one_moment_of_a_store_that_is_being_written(sqlite_url: str, tmp_path: Path) -> None:
-    stop, failures = threading.Event(), list[BaseException]()
+    begun, stop, failures = threading.Event(), threading.Event(), list[BaseException]()
 
     def write() -> None:
         number = 0
@@ -73,11 +73,14 @@ def test_a_backup_holds_one_moment_of_a_store_that_is_being_written(sqlite_url: 
                 while not stop.is_set():
                     put(store, verdict(number, errors=[error()]), lease=lease, units=[unit(number)])
                     number += 1
+                    begun.set()
         except BaseException as problem:  # noqa: BLE001 - handed to the test, which raises it
             failures.append(problem)
+            begun.set()
 
     writer = threading.Thread(target=write)
     writer.start()
+    begun.wait()
     try:
         with Store.open(sqlite_url, read_only=True) as store:
             manifests = [store.backup(str(tmp_path / "backups"))[1] for _ in range(3)]
