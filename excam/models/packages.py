@@ -22,7 +22,7 @@ from excam.models.registry import Packages
 from excam.models.sources import Progress, SourceUnavailableError
 
 # What zipfile raises for a broken archive, a broken part, an unknown or encrypted one, and an archive without any.
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _PROGRESS = re.compile(r"Progress (\d+) of (\d+)\s*$")
 
 
