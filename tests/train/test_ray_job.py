@@ -13,8 +13,6 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 import torch
-from click.testing import CliRunner
-from filelock import FileLock
 from ray.train import ControllerError
 
 from excam.fault import UserError
@@ -285,75 +283,3 @@ def test_a_run_that_would_go_on_with_other_data_is_told_so_in_plain_words(shared
     base, out = shared.base, shared.out
     with pytest.raises(UserError, match=r"began with share 1.0 and cannot go on with 0.5"):
         run_toy(base, out, share=0.5)
-
-
-@pytest.mark.parametrize(
-    ("more", "complaint"),
-    [
-        (["--resume"], "holds no run"),
-        (["--set", "rank"], "changes nothing"),
-        (["--set", "rang=8"], "rang"),
-        (["--recipe", "nobody"], "no recipe"),
-        (["--set", "batch_tokens=512"], "too small for two twins"),
-        ([], "there is no"),
-    ],
-)
-def test_a_mistake_is_told_before_ray_starts(tmp_path: Path, more: list[str], complaint: str) -> None:
-    from excam.cli.train import train
-
-    given = ["--base", "smollm2-135m", "--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"), *more]
-    (tmp_path / "data").mkdir()
-    if "too small" in complaint:
-        (tmp_path / "data" / "train.parquet").touch()
-    answer = CliRunner().invoke(train, given)
-    assert isinstance(answer.exception, UserError), answer.output
-    assert complaint in answer.exception.message
-
-
-def test_a_workers_folder_takes_the_place_of_the_one_a_killed_worker_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from train.worker import own_folder
-
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    killed, beside, of_another = (own_folder(*given) for given in (("run", 0), ("run", 1), ("other", 0)))
-    fresh = own_folder("run", 0)
-    assert [folder.is_dir() for folder in (killed, beside, of_another, fresh)] == [False, True, True, True]
-
-
-def test_storage_may_be_named_from_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ray takes a path that does not begin with / for a URL without a scheme."""
-    from excam.cli.train import train
-
-    monkeypatch.chdir(tmp_path)
-    given = ["--base", "smollm2-135m", "--data", ".", "--out", "out", "--storage", "kept", "--resume"]
-    assert f"{tmp_path / 'kept'} holds no run" in str(CliRunner().invoke(train, given).exception)
-
-
-def test_two_runs_do_not_work_in_one_folder(tmp_path: Path) -> None:
-    from excam.cli.train import train
-
-    given = ["--base", "smollm2-135m", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
-    (tmp_path / "out").mkdir()
-    with FileLock(tmp_path / "out" / ".lock"):
-        answer = CliRunner().invoke(train, given)
-    assert isinstance(answer.exception, UserError), answer.output
-    assert "another run is at work" in answer.exception.message
-    assert "there is no" in str(CliRunner().invoke(train, given).exception), "the first has ended: only data is missing"
-
-
-@pytest.mark.parametrize("published", [False, True])
-def test_a_folder_with_an_adapter_of_another_base_is_no_beginning(tmp_path: Path, published: bool) -> None:
-    from excam.cli.train import train
-    from excam.models import BaseModel, write_card
-
-    other, folder = BaseModel("twin", tmp_path, "b" * 64, "CC0-1.0"), tmp_path / "run" / "adapter"
-    adapter.save(prepare(tiny_model(), RECIPE), folder, base="twin")
-    if published:
-        write_card(folder, name="judge", version="1", base=other, dataset="none")
-    else:
-        (tmp_path / "run" / "result.json").write_text(json.dumps({"base_sha256": other.sha256}))
-    given = ["--base", "smollm2-135m", "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--from", str(folder)]
-    answer = CliRunner().invoke(train, given)
-    assert isinstance(answer.exception, UserError), answer.output
-    assert "another base model" in answer.exception.message
