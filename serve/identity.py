@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from serve.settings import JudgeSettings
 REPORT_FORM = "errors-list/1"
 SECOND_LOOK = 1  # which passages count as speaking to the judge decides verdicts: raise it with excam.injection
 UNCALIBRATED_THRESHOLD = 0.5
+DEVICES = Path("/dev")
+GPU_DEVICES = ("nvidia*", "nvhost*", "nvmap", "kfd", "dxg")  # NVIDIA's, its small boards', AMD's, Windows' for Linux
 COPIED_FOR_A_GPU = 8 * 2**30  # bytes of weights; with more of them the GPU is the limit and not LoRA's bookkeeping
 
 
@@ -38,7 +41,9 @@ class Judge:
 
 
 def has_gpu() -> bool:
-    """Whether judges of this machine run on a GPU."""
+    """Whether judges of this machine run on a GPU; where Linux has no device of the kind, torch need not be loaded."""
+    if sys.platform == "linux" and not any(any(DEVICES.glob(name)) for name in GPU_DEVICES):
+        return False
     import torch
 
     return bool(torch.cuda.is_available())

@@ -1,0 +1,46 @@
+"""What a replica's process is born with, before any replica is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from serve import identity
+from serve.deployment import judge_deployment
+from serve.settings import JudgeSettings
+
+
+def environment(**changes: Any) -> dict[str, str]:
+    options = judge_deployment(JudgeSettings.load(base="smollm2-135m", **changes))._bound_deployment.ray_actor_options
+    found: dict[str, str] = options["runtime_env"]["env_vars"]
+    return found
+
+
+def test_nothing_is_compiled_on_a_cpu_unless_it_was_asked_for_and_all_is_on_a_gpu() -> None:
+    assert environment()["TORCHDYNAMO_DISABLE"] == "1"
+    assert "TORCHDYNAMO_DISABLE" not in environment(engine={"compile": True})
+    assert "TORCHDYNAMO_DISABLE" not in environment(replicas={"gpus": 1.0}), "the driver's own GPU does not matter"
+    assert environment(replicas={"gpus": 1.0}, engine={"compile": False})["TORCHDYNAMO_DISABLE"] == "1"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows its GPUs as files")
+def test_torch_is_asked_for_a_gpu_only_where_there_may_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: asked.append(True) or True)
+    monkeypatch.setattr(identity, "DEVICES", tmp_path)
+    (tmp_path / "nvme0").touch()  # a disk
+    assert not identity.has_gpu()
+    assert not asked
+    (tmp_path / "nvidia0").touch()
+    assert identity.has_gpu()
+
+
+def test_whoever_starts_a_judge_on_a_machine_without_a_gpu_loads_no_torch() -> None:
+    if any(any(identity.DEVICES.glob(name)) for name in identity.GPU_DEVICES):
+        pytest.skip("this machine has a GPU")
+    code = "import sys, serve.identity; serve.identity.has_gpu(); sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
