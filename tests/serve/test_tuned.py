@@ -172,11 +172,15 @@ def test_p_of_a_clean_report_is_the_product_of_its_tokens_probabilities(tuned: T
 
 @pytest.mark.engine
 def test_an_error_report_is_written_freely_parses_and_has_the_probability_of_its_tokens(tuned: Tuned) -> None:
+    async def decided_and_reported(prompt: Any) -> tuple[Any, Any, Any]:
+        decision = await tuned.engine.decide(prompt)
+        return prompt, decision, await tuned.engine._report(prompt, decision)
+
+    async def together() -> list[tuple[Any, Any, Any]]:
+        return await asyncio.gather(*(decided_and_reported(tuned.engine.render(*pair)) for pair in PAIRS))
+
     free = 0
-    for pair in PAIRS:
-        prompt = tuned.engine.render(*pair)
-        decision = tuned.ask(tuned.engine.decide(prompt))
-        judged = tuned.ask(tuned.engine._report(prompt, decision))
+    for prompt, decision, judged in tuned.ask(together()):
         assert isinstance(judged, Judgement)
         report = parse_report(judged.report)
         assert isinstance(report, ErrorReport)

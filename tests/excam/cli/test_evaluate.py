@@ -3,8 +3,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -67,14 +65,6 @@ def _judge(data: Path, out: Path, wrong: int, **facts: Any) -> Path:
 
 def _run(*arguments: object) -> Any:
     return CliRunner().invoke(evaluate, [str(one) for one in arguments])
-
-
-def _excam(*arguments: object) -> str:
-    """The command as a user runs it, in a process of its own; what it printed."""
-    command = [sys.executable, "-m", "excam.cli", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=550)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 def test_the_report_of_an_earlier_run_needs_no_engine(data: Path, tmp_path: Path) -> None:
@@ -200,7 +190,8 @@ def test_a_killed_run_goes_on_with_a_real_engine_and_judges_nothing_twice(data: 
     half = [row | {"status": "correct", "p_error": 0.125, "p_report": 0.5} for row in samples.slice(0, 6).to_pylist()]
     Parts(out, run).add(half)
 
-    done = _excam("evaluate", "--data", data, *SMALL, config, "--out", out, "--json")
+    done = _run("--data", data, *SMALL, config, "--out", out, "--json")
+    assert done.exit_code == 0, done.output
     judged = Judged.read(out)
     assert judged.run == run
     assert judged.table["sample_id"].to_pylist() == samples["sample_id"].to_pylist()
@@ -211,7 +202,7 @@ def test_a_killed_run_goes_on_with_a_real_engine_and_judges_nothing_twice(data: 
     assert 130e6 < run.parameters < 140e6
     assert (out / "report.md").is_file()
     assert not (out / "parts").exists()
-    assert json.loads(done)["run"]["judge"] == "smollm2-135m untuned"
+    assert json.loads(done.stdout)["run"]["judge"] == "smollm2-135m untuned"
 
 
 @pytest.mark.engine
@@ -219,8 +210,9 @@ def test_a_baseline_prompt_is_asked_and_unreadable_answers_are_counted(data: Pat
     config = tmp_path / "judge.yaml"
     config.write_text("max_prompt_tokens: 512\n", "utf-8")
     small = ("--base", "smollm2-135m", "--judge-config", config, "--answer-tokens", 48, "--limit", 2)
-    done = _excam("evaluate", "--data", data, *small, "--baseline", "binary", "--out", tmp_path / "out")
-    assert "answers not readable" in done
+    done = _run("--data", data, *small, "--baseline", "binary", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "answers not readable" in done.stdout
     judged = Judged.read(tmp_path / "out")
     assert len(judged) == 6
     assert judged.run.judge == "smollm2-135m bin"

@@ -26,14 +26,14 @@ TEXTS: list[str] = PROBE["texts"]
 
 
 @pytest.fixture(scope="module", params=["smollm2-135m", "qwen2.5-coder-0.5b", "gemma-3-270m"])
-def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pinned, Path]:
+def real(request: pytest.FixtureRequest) -> tuple[Pinned, Path]:
     model = pinned(request.param)
     folder = converted_folder(model, cache_root())
     if (folder / MANIFEST).is_file() or model.name == "smollm2-135m":
         return model, resolve(model.name).path
     if model.name == "gemma-3-270m":
         pytest.skip("gemma-3-270m was not fetched: excam models fetch gemma-3-270m")
-    return model, from_first_part(model, tmp_path_factory.mktemp("head"))
+    return model, from_first_part(model)
 
 
 @pytest.fixture(scope="module")
