@@ -10,9 +10,28 @@ from urllib.parse import quote
 
 import pyarrow.fs as fs
 
+from excam.fault import UserError
+
+WHERE_PASSWORDS_GO = {
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "abfs": "AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET",
+}
+
+
+def refuse_password(place: str) -> None:
+    """Refuse an address with a password in it: the address of a log is kept beside its verdicts and shown to many."""
+    scheme, _, rest = place.partition("://")
+    user, at, host = rest.partition("/")[0].rpartition("@")
+    if at and ":" in user:
+        variables = WHERE_PASSWORDS_GO.get(scheme, f"FSSPEC_{scheme.upper()}_PASSWORD")
+        raise UserError(
+            f"the address {scheme}://…@{host} holds a password", f"take it out, and set {variables} in the environment"
+        )
+
 
 def open_place(place: str) -> tuple[fs.FileSystem, str]:
     """The file system of a path or address and the path inside it; what follows ``?`` are options, if it has any."""
+    refuse_password(place)
     scheme, separator, rest = place.partition("://")
     if not separator:
         return fs.LocalFileSystem(), place

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from excam.fault import UserError
-from excam.place import open_place
+from excam.place import open_place, refuse_password
 
 WILDCARD = re.compile(r"[*?\[]")
 SUFFIXES = (".parquet", ".pq")
@@ -25,6 +25,7 @@ UNREADABLE = (OSError, pa.ArrowException, ValueError, OverflowError)
 
 def open_filesystem(uri: str) -> tuple[pafs.FileSystem, str]:
     """The file system of a path or URI and the path inside it; Arrow's own where it has one, else fsspec's."""
+    refuse_password(uri)
     scheme = uri.split("://", 1)[0] if "://" in uri else "file"
     try:
         if scheme in ARROW_SCHEMES:

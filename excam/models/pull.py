@@ -118,8 +118,9 @@ def _take(source: str, draft: Path) -> None:
 def _open(url: str) -> IO[bytes]:
     import fsspec
 
-    from excam.place import open_place
+    from excam.place import open_place, refuse_password
 
+    refuse_password(url)
     try:
         if url.startswith("s3://"):  # with the keys and by the library that logs and backups are read with
             bucket, path = open_place(url)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow.fs import LocalFileSystem, S3FileSystem
 
-from excam.place import open_place
+from excam.fault import UserError
+from excam.place import open_place, refuse_password
 
 OPTIONS = "?region=eu-west-1&endpoint_override=127.0.0.1:9&scheme=http"
 NAMES = st.text(st.characters(exclude_categories=["C"], exclude_characters="/?"), min_size=1).filter(
@@ -25,8 +26,24 @@ def test_any_key_of_a_bucket_is_the_path_in_it(key: str) -> None:
     assert filesystem.region == "eu-west-1"
 
 
-def test_keys_before_the_bucket_stay_as_they_are_written() -> None:
-    assert open_place(f"s3://me:se%2Fcret@bucket/a b{OPTIONS}")[1] == "bucket/a b"
+@pytest.mark.parametrize(
+    ("place", "fix"),
+    [
+        ("s3://me:se%2Fcret@bucket/a b", "AWS_SECRET_ACCESS_KEY"),
+        ("abfs://:secret@account.blob.core.windows.net/x", "AZURE_CLIENT_SECRET"),
+        ("sftp://me:se@cret@host:22", "FSSPEC_SFTP_PASSWORD"),
+    ],
+)
+def test_a_password_in_an_address_is_refused_and_not_repeated(place: str, fix: str) -> None:
+    with pytest.raises(UserError, match="holds a password") as fault:
+        open_place(place)
+    assert fix in fault.value.fix
+    assert "cret" not in str(fault.value)
+
+
+def test_a_name_before_the_host_is_no_password_nor_is_an_at_sign_in_a_key() -> None:
+    refuse_password("abfs://container@account.dfs.core.windows.net/a:b@c")
+    assert open_place(f"s3://bucket/a:b@c{OPTIONS}")[1] == "bucket/a:b@c"
 
 
 def test_a_question_mark_without_options_is_part_of_the_name() -> None:
