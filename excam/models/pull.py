@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import os
 import shutil
 import tarfile
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Self
 
@@ -41,9 +43,7 @@ def pull(source: str, *, sha256: str | None = None, cache: Path | None = None) -
     their hashes are those of the card, and the weights' hash the one asked for, where one is.
     """
     root = cache_root(cache)
-    (root / "tmp").mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix="adapter-", dir=root / "tmp")).resolve()
-    try:
+    with _draft(root, source) as draft:
         _take(source, draft)
         found = _resolved(draft, source, cache)
         if sha256 is not None and found.sha256 != sha256.lower():
@@ -54,8 +54,20 @@ def pull(source: str, *, sha256: str | None = None, cache: Path | None = None) -
                 "ask whoever gave you the hash",
             )
         return settle(draft, root / "adapters", cache)
-    finally:
+
+
+@contextmanager
+def _draft(root: Path, source: str) -> Iterator[Path]:
+    """A folder to fill from the source, by one process at a time: what lies there of one that died is removed."""
+    name = f"pull-{hashlib.sha256(os.fsencode(source)).hexdigest()[:16]}"
+    draft = (root / "tmp" / name).resolve()
+    with only_one(root, name):
         shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True, mode=0o700)
+        try:
+            yield draft
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def settle(draft: Path, home: Path, cache: Path | None = None) -> Adapter:

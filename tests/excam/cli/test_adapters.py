@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tarfile
 from collections.abc import Iterator
 from functools import partial
@@ -125,6 +127,18 @@ def test_what_differs_from_its_card_is_refused_and_leaves_nothing(made: Adapter,
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x00")
     assert fault(run("pull", str(made.path))).message.startswith(f"{weights} is not what its card describes")
     assert not list((tmp_path / "cache" / "adapters").rglob("*"))
+    assert not list((tmp_path / "cache" / "tmp").iterdir())
+
+
+def test_a_pull_that_was_killed_is_done_again_and_its_draft_goes(made: Adapter, tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from excam.models import pull; "
+        "pull.settle = lambda *given: os._exit(9); pull.pull(sys.argv[1])"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, str(made.path)], check=False, timeout=120)
+    assert killed.returncode == 9
+    assert list((tmp_path / "cache" / "tmp").iterdir()), "it died with its draft made"
+    assert run("pull", str(made.path)).exit_code == 0
     assert not list((tmp_path / "cache" / "tmp").iterdir())
 
 
