@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from excam.cli.judge_options import judge_options, judge_settings
+from excam.cli.output import print_json
 
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -30,7 +31,7 @@ def info(as_json: bool, **chosen: Any) -> None:
     ready = prepare(judge_settings(chosen))
     card = ready.card
     if as_json:
-        click.echo(json.dumps({"judge_version": card.judge_version, "tuned": card.tuned, **card.model_dump()}))
+        print_json({"judge_version": card.judge_version, "tuned": card.tuned, **card.model_dump()})
         return
     click.echo(f"judge_version  {card.judge_version}")
     click.echo(f"base           {card.base} (sha256 {card.base_sha256[:16]}…)")
@@ -54,7 +55,7 @@ def try_(instruction: str, output: str, **chosen: Any) -> None:
     handle, card = start_judge(judge_settings(chosen), waiting=_say_waiting())
     answer = handle.judge_batch.remote([(instruction, output)]).result()[0]
     found = outcome_of(pair, answer).model_dump(mode="json")
-    click.echo(json.dumps({"judge_version": card.judge_version, "tuned": card.tuned, **found}, ensure_ascii=False))
+    print_json({"judge_version": card.judge_version, "tuned": card.tuned, **found})
     ray.shutdown()
 
 

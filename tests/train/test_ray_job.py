@@ -17,7 +17,7 @@ from ray.train import ControllerError
 
 from excam.fault import UserError
 from tests.train.conftest import tiny_model, toy_examples
-from train import adapter, lora
+from train import lora
 from train.examples import Encoder, Examples, assemble
 from train.figures import Decisions
 from train.loop import Run, Trainer
@@ -156,11 +156,21 @@ def _processes(title: str) -> list[psutil.Process]:
 
 
 class Shared(NamedTuple):
-    """A toy base, what two workers made of it in three steps, and how many of Ray Train's cleaners ran meanwhile."""
+    """A toy base, the update that two workers began with, what they made of both in three steps, and how many of Ray
+    Train's cleaners ran meanwhile.
+    """
 
     base: Path
+    begin: dict[str, tuple[torch.Tensor, torch.Tensor]]
     out: Path
     cleaners: list[int]
+
+    def alone(self, folder: Path, *, begun: bool = True) -> Trainer:
+        """The same training in this process."""
+        found = Trainer(prepare(tiny_model(), RECIPE), toy_examples(120), toy_examples(4), RECIPE, Run(folder))
+        if begun:
+            lora.begin(found.model, self.begin)
+        return found
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +184,13 @@ def shared(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Shared:
         if facts.get("event") == "started":
             cleaners.append(len(_processes("ray::PlacementGroupCleaner")))
 
-    return Shared(folder / "base", run_toy(folder / "base", folder / "out", max_steps=3, say=look), cleaners)
+    random = torch.Generator().manual_seed(7)
+    begin = {
+        name: (one.down.detach().clone(), torch.randn(one.up.shape, generator=random) / 10)
+        for name, one in lora.adapters(prepare(tiny_model(), RECIPE)).items()
+    }
+    out = run_toy(folder / "base", folder / "out", max_steps=3, say=look, begin=begin)
+    return Shared(folder / "base", begin, out, cleaners)
 
 
 def test_nobody_frees_a_jobs_workers_because_another_cluster_does_not_know_the_job(shared: Shared) -> None:
@@ -182,20 +198,18 @@ def test_nobody_frees_a_jobs_workers_because_another_cluster_does_not_know_the_j
 
 
 def test_workers_begin_with_the_adapter_they_are_given(shared: Shared, tmp_path: Path) -> None:
-    base, before = shared.base, shared.out
-    update = adapter.mean_update([before / "adapter"])
-    out = run_toy(base, tmp_path / "out", max_steps=1, begin=update)
-    alone = Trainer(prepare(tiny_model(), RECIPE), toy_examples(120), toy_examples(4), RECIPE, Run(tmp_path))
-    lora.begin(alone.model, update)
-    parts = losses(alone.model, next(iter(alone._ready()))[1], alone.decisions, text=True)
-    told = losses_by_step(out)[1]
-    assert told == pytest.approx([parts[name].item() for name in ("decision", "ranking", "report")], abs=2e-3)
-    assert told != losses_by_step(before)[1]
+    def first_step(alone: Trainer) -> Any:
+        parts = losses(alone.model, next(iter(alone._ready()))[1], alone.decisions, text=True)
+        return pytest.approx([parts[name].item() for name in ("decision", "ranking", "report")], abs=2e-3)
+
+    told = losses_by_step(shared.out)[1]
+    assert told == first_step(shared.alone(tmp_path))
+    assert told != first_step(shared.alone(tmp_path, begun=False))
 
 
 def test_two_workers_take_the_step_of_their_two_batches_together(shared: Shared, tmp_path: Path) -> None:
     out = shared.out
-    alone = Trainer(prepare(tiny_model(), RECIPE), toy_examples(120), toy_examples(4), RECIPE, Run(tmp_path))
+    alone = shared.alone(tmp_path)
     batches = iter(alone._ready())
     weights = Weights(RECIPE.decision_weight, RECIPE.ranking_weight, RECIPE.report_weight_at(0))
     rates = [line["learning_rate"] for line in lines(out) if "decision" in line]
