@@ -10,6 +10,7 @@ from typing import Any
 
 from excam.injection import second_looks
 from excam.judgement import JudgeFailure, Judgement
+from excam.memory import nothing_collected
 from excam.prompt import Prompt
 from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, ErrorReport, ParseFailure, Status, parse_report
 from excam.score import decision_probabilities, sequence_probability
@@ -54,9 +55,10 @@ class JudgeEngine:
     """
 
     def __init__(self, judge: Judge, engines: int = 1) -> None:
-        from vllm.engine.arg_utils import AsyncEngineArgs
-        from vllm.lora.request import LoRARequest
-        from vllm.v1.engine.async_llm import AsyncLLM
+        with nothing_collected():  # a quarter of the time that they take
+            from vllm.engine.arg_utils import AsyncEngineArgs
+            from vllm.lora.request import LoRARequest
+            from vllm.v1.engine.async_llm import AsyncLLM
 
         self.card = judge.card
         self._full = judge.settings.full

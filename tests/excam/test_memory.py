@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import psutil
 import pytest
 
-from excam.memory import give_back
+from excam.memory import give_back, nothing_collected
 
 BLOCKS, BYTES, KEPT = 100_000, 1_000, 1_000
 # In a process of its own, for the setting is the whole process's: in how many heaps sixteen threads at once write.
@@ -75,3 +76,15 @@ def test_many_threads_share_few_heaps() -> None:
     )
     assert many > 2, "else there is nothing to mend"
     assert few <= 2
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_collecting_is_put_off_and_then_as_it_was(before: bool) -> None:
+    was = gc.isenabled()
+    (gc.enable if before else gc.disable)()
+    try:
+        with nothing_collected():
+            assert not gc.isenabled()
+        assert gc.isenabled() is before
+    finally:
+        (gc.enable if was else gc.disable)()
