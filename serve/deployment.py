@@ -26,7 +26,7 @@ from excam.fault import UserError
 from excam.judge_card import JudgeCard
 from excam.judgement import JudgeFailure, Judgement
 from serve.cores import engines_of
-from serve.engine_arguments import compiles, engine_environment
+from serve.engine_arguments import engine_environment
 from serve.guard import TOKEN_VARIABLE, token_in
 from serve.identity import has_gpu, identify
 from serve.settings import JudgeSettings
@@ -92,8 +92,8 @@ def judge_deployment(settings: JudgeSettings) -> Any:
     replicas = settings.replicas
     gpus = float(has_gpu()) if replicas.gpus == "auto" else replicas.gpus
     engines = 1 if gpus else engines_of(settings)
-    # Told to compile nothing vLLM still compiles a helper of its sampler, for seconds before the first answer.
-    eager = {} if compiles(settings, bool(gpus)) else {"TORCHDYNAMO_DISABLE": "1"}
+    # On a CPU vLLM compiles a helper of its sampler though told to compile nothing: seconds before the first answer.
+    eager = {} if gpus or settings.engine.compile is True else {"TORCHDYNAMO_DISABLE": "1"}
     options: dict[str, Any] = {
         "name": "Judge",
         "ray_actor_options": {

@@ -55,7 +55,7 @@ class JudgeEngine:
     """
 
     def __init__(self, judge: Judge, engines: int = 1) -> None:
-        with nothing_collected():  # a quarter of the time that they take
+        with nothing_collected():
             from vllm.engine.arg_utils import AsyncEngineArgs
             from vllm.lora.request import LoRARequest
             from vllm.v1.engine.async_llm import AsyncLLM

@@ -14,11 +14,6 @@ GPU_STEP_TOKENS, CPU_STEP_TOKENS = 16_384, 4_096
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # the values vLLM takes
 
 
-def compiles(settings: JudgeSettings, on_gpu: bool) -> bool:
-    """Whether an engine compiles its model; ``auto`` does on a GPU, where it pays within minutes."""
-    return on_gpu if settings.engine.compile == "auto" else bool(settings.engine.compile)
-
-
 def engine_environment(settings: JudgeSettings, engines: int = 1) -> dict[str, str]:
     """Variables the process must be born with that starts so many engines; Ray would give each a single thread."""
     quiet = {"VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"), "VLLM_NO_USAGE_STATS": "1"}
@@ -42,6 +37,7 @@ def engine_arguments(judge: Judge, engines: int = 1) -> dict[str, Any]:
     settings = judge.settings
     on_gpu = has_gpu()
     asked = settings.engine.max_num_seqs
+    compiled = on_gpu if settings.engine.compile == "auto" else bool(settings.engine.compile)
     arguments: dict[str, Any] = {
         "model": str(judge.model_path),
         "load_format": "safetensors",  # never a pickle that lies beside them: loading one runs code
@@ -49,7 +45,7 @@ def engine_arguments(judge: Judge, engines: int = 1) -> dict[str, Any]:
         "max_model_len": settings.max_prompt_tokens + settings.max_report_tokens + 16,
         "max_num_seqs": (256 if on_gpu else 64) if asked == "auto" else asked,
         "enable_prefix_caching": True,
-        "enforce_eager": not compiles(settings, on_gpu),
+        "enforce_eager": not compiled,
         "seed": 0,
         "disable_log_stats": True,
     }

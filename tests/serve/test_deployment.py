@@ -20,11 +20,10 @@ def environment(**changes: Any) -> dict[str, str]:
     return found
 
 
-def test_nothing_is_compiled_on_a_cpu_unless_it_was_asked_for_and_all_is_on_a_gpu() -> None:
+def test_nothing_at_all_is_compiled_on_a_cpu_unless_it_was_asked_for() -> None:
     assert environment()["TORCHDYNAMO_DISABLE"] == "1"
     assert "TORCHDYNAMO_DISABLE" not in environment(engine={"compile": True})
     assert "TORCHDYNAMO_DISABLE" not in environment(replicas={"gpus": 1.0}), "the driver's own GPU does not matter"
-    assert environment(replicas={"gpus": 1.0}, engine={"compile": False})["TORCHDYNAMO_DISABLE"] == "1"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows its GPUs as files")
