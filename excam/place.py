@@ -6,12 +6,14 @@ though keys of a bucket hold all of them and nobody lists, stores or types them 
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 import pyarrow.fs as fs
 
 from excam.fault import UserError
 
+PASSWORD = re.compile(r"[^/?@\[]*:(?!\d+(/|$))[^@]*@")  # name:password@host, but not host:port/name@version
 WHERE_PASSWORDS_GO = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     "abfs": "AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET",
@@ -21,11 +23,11 @@ WHERE_PASSWORDS_GO = {
 def refuse_password(place: str) -> None:
     """Refuse an address with a password in it: the address of a log is kept beside its verdicts and shown to many."""
     scheme, _, rest = place.partition("://")
-    user, at, host = rest.partition("/")[0].rpartition("@")
-    if at and ":" in user:
+    if PASSWORD.match(rest):
         variables = WHERE_PASSWORDS_GO.get(scheme, f"FSSPEC_{scheme.upper()}_PASSWORD")
         raise UserError(
-            f"the address {scheme}://…@{host} holds a password", f"take it out, and set {variables} in the environment"
+            f"an address that begins with {scheme}:// holds a password",
+            f"take it out, and set {variables} in the environment",
         )
 
 

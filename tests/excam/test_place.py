@@ -32,6 +32,7 @@ def test_any_key_of_a_bucket_is_the_path_in_it(key: str) -> None:
         ("s3://me:se%2Fcret@bucket/a b", "AWS_SECRET_ACCESS_KEY"),
         ("abfs://:secret@account.blob.core.windows.net/x", "AZURE_CLIENT_SECRET"),
         ("sftp://me:se@cret@host:22", "FSSPEC_SFTP_PASSWORD"),
+        ("s3://me:se/cret@bucket/x", "AWS_SECRET_ACCESS_KEY"),
     ],
 )
 def test_a_password_in_an_address_is_refused_and_not_repeated(place: str, fix: str) -> None:
@@ -43,6 +44,14 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(place: str, fix: s
 
 def test_a_name_before_the_host_is_no_password_nor_is_an_at_sign_in_a_key() -> None:
     refuse_password("abfs://container@account.dfs.core.windows.net/a:b@c")
+    for place in (
+        "s3://bucket:9000/a@b",
+        "sftp://me@host:22/a:b@c",
+        "sftp://[::1]:22/a@b",
+        "/logs/a:b@c",
+        "s3://a?x=b:c@d",
+    ):
+        refuse_password(place)
     assert open_place(f"s3://bucket/a:b@c{OPTIONS}")[1] == "bucket/a:b@c"
 
 
