@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,7 +22,7 @@ from excam.store import Store
 from excam.store.replays import request_replay
 from pipelines.again import replay, rescore
 from pipelines.batch import Scored, ScoreOptions, score_logs
-from pipelines.progress import Planned, Silence, Tally
+from pipelines.progress import Tally
 from serve.settings import JudgeSettings
 from tests.conftest import LogWriter, pair_record
 from tests.excam.alerts.cases import webhook
@@ -200,80 +197,6 @@ def test_a_second_run_says_who_holds_the_store(
     with Store.open(store_url) as store, store.lease("nightly"), pytest.raises(UserError, match="nightly"):
         score(first_day.logs, store_url, judge_settings)
     assert score(first_day.logs, store_url, judge_settings).planned.files == 2
-
-
-@pytest.mark.parametrize(
-    ("moment", "pairs", "number"), [("planned", 20, signal.SIGINT), ("judging", 80, signal.SIGTERM)]
-)
-def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on_at_once(
-    write_log: LogWriter,
-    store_url: str,
-    judge_settings: JudgeSettings,
-    moment: str,
-    pairs: int,
-    number: signal.Signals,
-) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(pairs)], row_group_size=40)
-
-    class Stopper(Silence):
-        stopped = False
-
-        def planned(self, plan: Planned) -> None:
-            self.stop(moment == "planned")
-
-        def judging(self, tally: Tally) -> None:
-            self.stop(tally.rows > 0)
-
-        def stop(self, now: bool) -> None:
-            if now and not self.stopped:
-                self.stopped = True
-                os.kill(os.getpid(), number)
-
-    with pytest.raises(KeyboardInterrupt):
-        score_logs([str(log)], store_url, judge_settings, NO_GATE, Stopper())
-    first = {row["pair_id"] for row in verdicts(store_url)}
-    assert len(first) < pairs
-    second = score(log, store_url, judge_settings)  # which waits for no lease: the first one gave it back
-    assert second.tally.rows == pairs - len(first)
-    with Store.open(store_url, read_only=True) as store:
-        states = store.query(lambda asked: asked.execute("SELECT state FROM lake.runs ORDER BY started_at").fetchall())
-    assert states == [("stopped",), ("done",)]
-    counts = Counter(row["pair_id"] for row in verdicts(store_url))
-    assert counts == {f"pair-{number}": 1 for number in range(pairs)}
-
-
-@pytest.mark.parametrize("victim", ["engine", pytest.param("replica", marks=pytest.mark.faults)])
-def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, victim: str
-) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(128)], row_group_size=32)
-    killed: list[int] = []
-
-    class Killer(Silence):
-        def judging(self, tally: Tally) -> None:
-            if tally.rows and not killed:
-                killed.append(_kill(victim))
-
-    scored = score_logs([str(log)], store_url, judge_settings, NO_GATE, Killer())
-    assert killed
-    assert scored.tally.retries, "it died while pairs were with it"
-    assert Counter(row["pair_id"] for row in verdicts(store_url)) == {f"pair-{number}": 1 for number in range(128)}
-    assert scored.tally.dead_letters == 0
-
-
-def _kill(victim: str) -> int:
-    ours = {process.pid for process in psutil.Process().children(recursive=True)}
-    replicas = [one for one in psutil.process_iter(["cmdline"]) if one.pid in ours and _is_replica(one)]
-    assert replicas, "no judge replica is running"
-    process = replicas[0]
-    if victim == "engine":
-        process = max(process.children(recursive=True), key=lambda child: child.memory_info().rss)
-    process.kill()
-    return process.pid
-
-
-def _is_replica(process: psutil.Process) -> bool:
-    return " ".join(process.info["cmdline"] or []).startswith("ray::ServeReplica:excam-judge")
 
 
 def test_rescoring_adds_a_series_and_leaves_the_old_one(
