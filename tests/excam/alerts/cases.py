@@ -20,13 +20,15 @@ def rules(**rule: Any) -> Rules:
 
 
 @contextmanager
-def webhook(received: list[Any], *answers: int) -> Iterator[str]:
-    """A receiver that gives these answers first and then takes everything; it keeps what it took."""
+def webhook(received: list[Any], *answers: int, until: threading.Event | None = None) -> Iterator[str]:
+    """A receiver that gives these answers first and then takes everything; it keeps what it took, and hangs until."""
     planned = list(answers)
 
     class Receiver(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if until is not None:
+                until.wait()
             status = planned.pop(0) if planned else 200
             if status == 200:
                 received.append(body)

@@ -9,12 +9,19 @@ from typing import Any
 
 import pytest
 
+from excam.alerts import beside
 from excam.alerts.beside import alerts_beside
 from excam.alerts.check import check, standing
 from excam.alerts.deliver import deliver
 from excam.store import Store
 from tests.excam.alerts.cases import DAY, rules, webhook
 from tests.excam.store.outcomes import START, dead_letter, error, put, verdict
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On shared cores a check may take longer than a run would wait for it."""
+    monkeypatch.setattr(beside, "LAST_CHECK_SECONDS", 600.0)
 
 
 def test_a_webhook_gets_each_event_with_a_link_to_the_view(store: Store) -> None:
@@ -139,6 +146,26 @@ def test_rules_are_checked_after_a_commit_without_holding_it_up(
             put(store, *(dead_letter(5000 + number) for number in range(20)))
         put(store, *(dead_letter(6000 + number) for number in range(20)))
     assert [alert.rule for alert in store.query(standing)] == ["lost"]
+    assert len(received) == 1
+
+
+def test_a_webhook_that_hangs_does_not_keep_a_run_from_ending(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text("rules:\n- {name: lost, kind: dead_letter_share, level: 0.5, floor: 1}\n")
+    monkeypatch.setenv("EXCAM_ALERT_RULES", str(file))
+    monkeypatch.setattr(beside, "LAST_CHECK_SECONDS", 0.0)
+    received: list[Any] = []
+    ended = threading.Event()
+    with webhook(received, until=ended) as address:
+        monkeypatch.setenv("EXCAM_ALERT_WEBHOOK", address)
+        with alerts_beside(store):
+            put(store, dead_letter(5000))
+        assert received == []
+        ended.set()
+        (watch,) = (thread for thread in threading.enumerate() if thread.name == "excam-alerts")
+        watch.join()
     assert len(received) == 1
 
 
