@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from pathlib import Path
 
 import pytest
 import ray
+from ray import serve
 
+from excam.judgement import Judgement
+from excam.report import CORRECT_REPORT
 from pipelines import answered
 from pipelines.answered import Telling, shown_to
 from pipelines.batch import ScoreOptions, score_logs
+from pipelines.judging import CHUNK
 from pipelines.progress import Silence, Tally
+from serve.identity import prepare
 from serve.settings import JudgeSettings
+from serve.start import APPLICATION
 from tests.conftest import LogWriter, pair_record
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
@@ -66,19 +74,45 @@ def test_a_caller_tells_now_and_then_and_loses_no_count(monkeypatch: pytest.Monk
         assert ray.get(told.pairs.remote()) == 176
 
 
+class Waiting:
+    """A judge that answers its first call after a moment, and the others once that one was heard of."""
+
+    def __init__(self, heard: Path) -> None:
+        self._heard = heard
+        self._asked = 0
+
+    async def judge_batch(self, pairs: list[tuple[str, str]]) -> list[Judgement]:
+        self._asked += 1
+        first = self._asked == 1
+        await asyncio.sleep(1.5 * answered.EVERY)
+        while not (first or self._heard.exists()):
+            await asyncio.sleep(0.05)
+        return [Judgement.of(CORRECT_REPORT, 0.1, 0.9) for _ in pairs]
+
+
 def test_pairs_of_a_run_are_heard_of_before_their_unit_is_done(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
+    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, tmp_path: Path
 ) -> None:
+    heard = tmp_path / "heard"
+
     class Order(Listener):
         before_a_unit = 0
+
+        def answered(self, pairs: int) -> None:
+            super().answered(pairs)
+            if pairs:
+                heard.touch()
 
         def judging(self, tally: Tally) -> None:
             if tally.rows:
                 self.before_a_unit = self.before_a_unit or max(self.heard, default=0)
 
-    # Long texts, no two alike: the judge needs seconds for them on any machine, and callers tell once a second.
-    long = [" ".join(f"Day {day} of {number}: rice." for day in range(40)) for number in range(32)]
-    log = write_log("log.parquet", [pair_record(number, output=text) for number, text in enumerate(long)])
+    waiting = judge_settings.model_copy(update={"threshold": 0.998})
+    name = f"{APPLICATION}-{prepare(waiting).card.judge_version}"
+    deployment = serve.deployment(ray_actor_options={"num_cpus": 0}, graceful_shutdown_timeout_s=0)(Waiting)
+    serve.run(deployment.bind(heard), name=name, route_prefix=None)
     order = Order()
-    score_logs([str(log)], store_url, judge_settings, ScoreOptions(gate=False), order)
-    assert 0 < order.before_a_unit <= 32
+    log = write_log("log.parquet", [pair_record(number) for number in range(2 * CHUNK)])
+    score_logs([str(log)], store_url, waiting, ScoreOptions(gate=False), order)
+    serve.delete(name)
+    assert order.before_a_unit in (CHUNK, 2 * CHUNK)

@@ -25,8 +25,8 @@ from tests.pipelines.stream.paced import Paced
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("judge")]
 
-LEAVING_NOTHING = ("planned", "screened")  # nothing is written between these, so one such point stands for all
-LASTING = ("read", "judged", "sent", "commit-written", "committed", "mirrored", "cleared")
+LEAVING_NOTHING = ("planned", "read", "screened")  # nothing is written before a unit is judged
+LASTING = ("judged", "sent", "commit-written", "committed", "mirrored", "cleared")
 
 
 @pytest.mark.parametrize(
