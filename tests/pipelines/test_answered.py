@@ -74,26 +74,23 @@ def test_a_caller_tells_now_and_then_and_loses_no_count(monkeypatch: pytest.Monk
         assert ray.get(told.pairs.remote()) == 176
 
 
-class Waiting:
-    """A judge that answers its first call after a moment, and the others once that one was heard of."""
-
-    def __init__(self, heard: Path) -> None:
-        self._heard = heard
-        self._asked = 0
-
-    async def judge_batch(self, pairs: list[tuple[str, str]]) -> list[Judgement]:
-        self._asked += 1
-        first = self._asked == 1
-        await asyncio.sleep(1.5 * answered.EVERY)
-        while not (first or self._heard.exists()):
-            await asyncio.sleep(0.05)
-        return [Judgement.of(CORRECT_REPORT, 0.1, 0.9) for _ in pairs]
-
-
 def test_pairs_of_a_run_are_heard_of_before_their_unit_is_done(
     write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, tmp_path: Path
 ) -> None:
     heard = tmp_path / "heard"
+
+    class Waiting:
+        """A judge that answers its first call after a moment, and the others once that one was heard of."""
+
+        asked = 0
+
+        async def judge_batch(self, pairs: list[tuple[str, str]]) -> list[Judgement]:
+            self.asked += 1
+            first = self.asked == 1
+            await asyncio.sleep(1.5 * answered.EVERY)
+            while not (first or heard.exists()):
+                await asyncio.sleep(0.05)
+            return [Judgement.of(CORRECT_REPORT, 0.1, 0.9) for _ in pairs]
 
     class Order(Listener):
         before_a_unit = 0
@@ -110,7 +107,7 @@ def test_pairs_of_a_run_are_heard_of_before_their_unit_is_done(
     waiting = judge_settings.model_copy(update={"threshold": 0.998})
     name = f"{APPLICATION}-{prepare(waiting).card.judge_version}"
     deployment = serve.deployment(ray_actor_options={"num_cpus": 0}, graceful_shutdown_timeout_s=0)(Waiting)
-    serve.run(deployment.bind(heard), name=name, route_prefix=None)
+    serve.run(deployment.bind(), name=name, route_prefix=None)
     order = Order()
     log = write_log("log.parquet", [pair_record(number) for number in range(2 * CHUNK)])
     score_logs([str(log)], store_url, waiting, ScoreOptions(gate=False), order)
