@@ -14,8 +14,6 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
 UNKNOWN = "und"
 
 _HEAD, _PROSE = 2000, 400  # characters looked at, and characters of prose among them that are read
@@ -151,10 +149,6 @@ def _identifier() -> Any:
 
 @cache
 def _load() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    from excam.language_model import load_identifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    identifier.set_languages([label for label in identifier.labels if len(label) == 2 and label not in _LEFT_OUT])
-    # Choosing languages leaves the table in column order and half precision; rows are read, and this is twice as fast.
-    identifier.nb_ptc = np.ascontiguousarray(identifier.nb_ptc, dtype=np.float32)
-    return identifier
+    return load_identifier(_LEFT_OUT)

@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import unicodedata
 from importlib.metadata import version
 from pathlib import Path
 
 from excam.country.gazetteer import Care, Gazetteer, Kind, Name
 from excam.country.inflect import Tail
+from excam.kept import keep, kept_file
 
 Names = dict[str, Name]
 
 
 def load_names() -> tuple[Names, Names]:
     """The names that stand after a space and those that stand anywhere, by key."""
-    from excam.models.cache import cache_root
-
-    path = cache_root() / "names" / f"{_sources()}.json"
+    path = kept_file("names", f"{_sources()}.json")
     try:
         spaced, free = json.loads(path.read_text("utf-8"))
         return _read(spaced), _read(free)
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, LookupError):
         built = Gazetteer()
-        _keep(path, (built.spaced, built.free))
+        rows = [[(key, *name) for key, name in one.items()] for one in (built.spaced, built.free)]
+        keep(path, lambda draft: draft.write_text(json.dumps(rows, ensure_ascii=False), "utf-8"))
         return built.spaced, built.free
 
 
@@ -46,15 +45,5 @@ def _sources() -> str:
 
 
 def _read(rows: list[tuple[str, str, int, int, int, str]]) -> Names:
-    return {key: Name(code, Kind(kind), Care(care), Tail(tail), form) for key, code, kind, care, tail, form in rows}
-
-
-def _keep(path: Path, names: tuple[Names, Names]) -> None:
-    rows = [[(key, *name) for key, name in one.items()] for one in names]
-    draft = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(rows, ensure_ascii=False), "utf-8")
-        draft.replace(path)
-    except OSError:
-        return  # a cache that cannot be written only costs time
+    kinds, cares, tails = tuple(Kind), tuple(Care), tuple(Tail)
+    return {key: Name(code, kinds[kind], cares[care], tails[tail], form) for key, code, kind, care, tail, form in rows}

@@ -1,8 +1,8 @@
 """The cache folder: whole folders appear in it at once, with a manifest of their hashes, made by one process at a time.
 
 Layout below ``$EXCAM_CACHE`` (default ``~/.cache/excam``): ``gguf/`` pinned files, ``models/`` converted bases,
-``merged/`` bases with an adapter merged in, ``names/`` of countries, ``downloads/`` what is incomplete, ``tmp/``,
-``locks/``, ``digests/``.
+``merged/`` bases with an adapter merged in, ``names/`` of countries, ``languages/``, ``downloads/`` what is incomplete,
+``tmp/``, ``locks/``, ``digests/``.
 """
 
 from __future__ import annotations
