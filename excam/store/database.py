@@ -75,6 +75,8 @@ class Database:
             fresh.execute("SET threads = 1")  # a commit is too small to share out, and each thread has its own buffers
             # Keys are hashes, so their range rules no file out; to try has DuckLake read the statistics of every file.
             fresh.execute("SET disabled_optimizers = 'join_filter_pushdown'")
-        self.close()
-        self._current, self._commits, self._opened_at = fresh, 0, time.monotonic()
-        give_back()
+        worn, self._current = self._current, fresh
+        self._commits, self._opened_at = 0, time.monotonic()
+        if worn is not self._first:
+            worn.close()
+            give_back()
