@@ -17,7 +17,7 @@ import pytest
 from excam import logs
 from excam.fault import UserError
 from excam.store import Store
-from tests.excam.store.outcomes import JUDGE, dead_letter, error, put, verdict
+from tests.excam.store.outcomes import JUDGE, dead_letter, error, put_run, verdict
 
 pytestmark = [pytest.mark.store, pytest.mark.processes]
 HOSTILE = 'p7\n{"event": "forged"}\x1b[31m\u202e'
@@ -46,8 +46,10 @@ def read(stream: io.StringIO) -> list[dict[str, Any]]:
 def test_a_run_tells_of_its_commits_verdicts_and_dead_letters(lines: io.StringIO, tmp_path: Path) -> None:
     said = "what somebody said"
     with Store.open(f"ducklake:sqlite:{tmp_path}/catalog.sqlite") as store:
-        put(store, verdict(0, errors=[error(explanation=said)], report=said), verdict(1, pair_id=HOSTILE, output=said))
-        put(
+        put_run(
+            store, verdict(0, errors=[error(explanation=said)], report=said), verdict(1, pair_id=HOSTILE, output=said)
+        )
+        put_run(
             store,
             verdict(0, instruction=f"{said}, other words"),
             dead_letter(9, pair_id="p9", record=said, detail=said),

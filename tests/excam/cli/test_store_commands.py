@@ -27,7 +27,7 @@ from excam.cli.worst import worst
 from excam.fault import UserError
 from excam.store import NoStoreError, Store
 from excam.store.snapshot import TABLES
-from tests.excam.store.outcomes import JUDGE, START, dead_letter, error, put, rows_of, verdict
+from tests.excam.store.outcomes import JUDGE, START, dead_letter, error, put, put_run, rows_of, verdict
 
 HOSTILE = "\x1b[31mred\x1b[0m \u202eback [bold]not markup[/bold]"
 
@@ -36,7 +36,7 @@ HOSTILE = "\x1b[31mred\x1b[0m \u202eback [bold]not markup[/bold]"
 def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     url = f"ducklake:sqlite:{tmp_path_factory.mktemp('cli')}/catalog.sqlite"
     with Store.open(url) as store:
-        put(
+        put_run(
             store,
             verdict(0, errors=[error(start=9, end=18, explanation=HOSTILE, type=HOSTILE)], score=-5.0),
             verdict(1),

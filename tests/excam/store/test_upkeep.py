@@ -18,7 +18,7 @@ from excam.fault import UserError
 from excam.outcome import outcome_table
 from excam.store import Committed, Store
 from excam.store.schema import MIGRATIONS
-from tests.excam.store.outcomes import JUDGE, count, dead_letter, error, put, unit, verdict
+from tests.excam.store.outcomes import JUDGE, count, dead_letter, error, put, put_run, unit, verdict
 
 TABLES = ("texts", "pairs", "verdicts", "errors", "dead_letters", "ledger", "runs", "judges", "leases")
 
@@ -120,7 +120,7 @@ def test_what_a_killed_writer_left_behind_is_removed_and_staged_files_are_not(sq
 
 
 def test_a_snapshot_is_a_plain_database_with_text_and_without_inner_keys(store: Store, tmp_path: Path) -> None:
-    put(store, verdict(0, errors=[error()]), verdict(1, output="\0 🍚"), dead_letter(9))
+    put_run(store, verdict(0, errors=[error()]), verdict(1, output="\0 🍚"), dead_letter(9))
     rows = store.snapshot(str(tmp_path / "out.duckdb"))
     told = {name: count for name, count in rows.items() if count}
     assert told == {"pairs": 2, "verdicts": 2, "errors": 1, "dead_letters": 1, "judges": 1, "runs": 1}

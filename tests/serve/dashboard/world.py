@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from excam.store import Store
-from tests.excam.store.outcomes import START, TUNED, dead_letter, error, put, verdict
+from tests.excam.store.outcomes import START, TUNED, dead_letter, error, put_run, verdict
 
 INJECTION = "<script>document.title='hacked'</script><img src=x onerror=\"document.title='hacked'\">"
 ARABIC = "يأكل الناس باليد اليسرى في الأعياد"
@@ -48,7 +48,7 @@ def fill(url: str) -> None:
     ]
     rows += [*hostile(), dead_letter(9000), dead_letter(9001, record='{"output": null, "note": "<b>bold</b>"}')]
     with Store.open(url) as store:
-        put(store, *rows, judge=TUNED)
+        put_run(store, *rows, judge=TUNED)
 
 
 def hostile() -> list[dict[str, Any]]:
