@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -163,31 +162,21 @@ def test_a_huge_output_is_cut_judged_and_marked(first_day: Judged) -> None:
     assert {row["pair_id"] for row in verdicts(first_day.store_url) if row["truncated"]} == {"pair-22"}
 
 
-def test_a_sample_is_the_same_every_run_and_its_share_is_stored(
+def test_a_sample_is_the_same_every_run_its_share_is_stored_and_a_cap_lowers_it_for_countries_above_alone(
     write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
 ) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(60)])
-    options = ScoreOptions(gate=False, share=0.2)
-    scored = score(log, store_url, judge_settings, options)
-    expected = {f"pair-{number}" for number in range(60) if sample_position(f"pair-{number}") < 0.2}
-    found = verdicts(store_url)
-    assert {row["pair_id"] for row in found} == expected
-    assert {row["sample_share"] for row in found} == {0.2}
-    assert scored.tally.skipped == 60 - len(expected)
-
-
-def test_a_cap_lowers_the_share_of_countries_above_it_alone(
-    write_log: LogWriter, store_url: str, judge_settings: JudgeSettings
-) -> None:
-    many = [pair_record(5 * number) for number in range(40)]
-    few = [pair_record(5 * number + 1) for number in range(4)]
-    options = ScoreOptions(gate=False, cap_per_country=10)
-    score(write_log("log.parquet", many + few), store_url, judge_settings, options)
-    shares = {row["country"]: row["sample_share"] for row in verdicts(store_url)}
-    counts = Counter(row["country"] for row in verdicts(store_url))
-    assert shares == {"ID": 0.25, "JP": 1.0}
-    assert counts["JP"] == 4
-    assert counts["ID"] < 20
+    shares = {"ID": 0.25, "JP": 0.5}  # a cap of ten for forty pairs and for fewer than ten
+    pairs = {f"pair-{5 * number}": "ID" for number in range(40)} | {
+        f"pair-{5 * number + 1}": "JP" for number in range(8)
+    }
+    log = write_log("log.parquet", [pair_record(int(pair.removeprefix("pair-"))) for pair in pairs])
+    scored = score(log, store_url, judge_settings, ScoreOptions(gate=False, share=0.5, cap_per_country=10))
+    found = {row["pair_id"]: (row["country"], row["sample_share"]) for row in verdicts(store_url)}
+    assert found == {
+        pair: (country, shares[country]) for pair, country in pairs.items() if sample_position(pair) < shares[country]
+    }
+    assert {country for country, _ in found.values()} == {"ID", "JP"}
+    assert scored.tally.skipped == len(pairs) - len(found)
 
 
 def test_a_second_run_says_who_holds_the_store(
