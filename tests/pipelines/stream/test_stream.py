@@ -166,17 +166,16 @@ def test_lost_offsets_are_recorded_and_new_partitions_are_picked_up_while_it_run
     assert [run["state"] for run in rows_of(store_url, "runs")] == ["done", "stopped"]
 
 
-def test_an_empty_topic_is_caught_up_and_latest_means_the_first_start(
+def test_an_empty_partition_is_caught_up_and_latest_means_the_first_start(
     kafka: Kafka, stream: Run, store_url: str
 ) -> None:
     topic = kafka.topic(2)
-    assert stream(kafka, topic).positions == {0: 0, 1: 0}
-    other = kafka.topic()
-    kafka.produce(other, [message(number) for number in range(5)])
-    assert stream(kafka, other, start="latest").tally.rows == 0
-    kafka.produce(other, [message(5)])
-    assert stream(kafka, other, start="latest").tally.judged == 1
-    again = stream(kafka, other, start="earliest", rewind=True)
+    kafka.produce(topic, [message(number) for number in range(5)])
+    first = stream(kafka, topic, start="latest")
+    assert (first.tally.rows, first.positions) == (0, {0: 5, 1: 0})
+    kafka.produce(topic, [message(5)])
+    assert stream(kafka, topic, start="latest").tally.judged == 1
+    again = stream(kafka, topic, start="earliest", rewind=True)
     assert (again.tally.rows, again.tally.reused) == (6, 1)
     assert Counter(row["pair_id"] for row in rows_of(store_url, "verdicts")) == {f"pair-{n}": 1 for n in range(6)}
 
