@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -50,6 +51,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.system)
 
 
+def pytest_collection_finish() -> None:
+    """Take what was imported out of the search for garbage: runs and stores have it searched when they end."""
+    gc.collect()
+    gc.freeze()
+
+
 def pair_record(number: int, **changes: Any) -> dict[str, Any]:
     """A plausible log record; every number gives another text."""
     country = COUNTRIES[number % len(COUNTRIES)]
@@ -87,7 +94,7 @@ def judge_settings() -> Any:
     """A judge that decides by one token and, with this threshold, seldom writes a report: fast enough for tests."""
     from serve.settings import JudgeSettings
 
-    one = {"cpu_engines": 1}  # starts in half the time of several
+    one = {"cpu_engines": 1, "cpu_threads": 1}  # starts in half the time of several, and waits for no other thread
     return JudgeSettings.load(
         None, base="smollm2-135m", adapter="none", threshold=1.0, max_prompt_tokens=512, engine=one
     )

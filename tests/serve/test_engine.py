@@ -33,9 +33,8 @@ def engine(loop: asyncio.AbstractEventLoop) -> Iterator[Any]:
     from serve.engine_arguments import engine_environment
     from serve.identity import prepare
 
-    settings = JudgeSettings.load(
-        None, base="smollm2-135m", adapter="none", threshold=0.0, max_prompt_tokens=512, max_report_tokens=100
-    )
+    limits = {"max_prompt_tokens": 512, "max_report_tokens": 100, "engine": {"cpu_threads": 1}}
+    settings = JudgeSettings.load(None, base="smollm2-135m", adapter="none", threshold=0.0, **limits)
     os.environ.update(engine_environment(settings))
     from serve.engine import JudgeEngine
 

@@ -34,7 +34,8 @@ CALIBRATION = Calibration(
 
 
 def settings(**changes: Any) -> JudgeSettings:
-    return JudgeSettings.load(base=BASE, max_prompt_tokens=512, max_report_tokens=200, **changes)
+    engine = {"cpu_threads": 1} | changes.pop("engine", {})
+    return JudgeSettings.load(base=BASE, max_prompt_tokens=512, max_report_tokens=200, engine=engine, **changes)
 
 
 def test_the_shipped_adapter_is_taken_for_its_base_unless_none_is_asked_for() -> None:

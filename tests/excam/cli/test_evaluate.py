@@ -183,7 +183,7 @@ def test_a_command_without_anything_to_judge_says_what_to_give(tmp_path: Path, d
 def test_a_killed_run_goes_on_with_a_real_engine_and_judges_nothing_twice(data: Path, tmp_path: Path) -> None:
     """Half of twelve samples lie there as an earlier run left them; the command judges the rest and reports on all."""
     config, out = tmp_path / "judge.yaml", tmp_path / "out"
-    config.write_text("max_prompt_tokens: 512\nmax_report_tokens: 128\n", "utf-8")
+    config.write_text("{max_prompt_tokens: 512, max_report_tokens: 128, engine: {cpu_threads: 1}}", "utf-8")
     plan = Plan(data, "test", None, None, None, reports=False)
     run = facts(plan, prepare(JudgeSettings.load(config, base="smollm2-135m", adapter="none")))
     samples = pq.read_table(data / "test.parquet")
@@ -208,7 +208,7 @@ def test_a_killed_run_goes_on_with_a_real_engine_and_judges_nothing_twice(data: 
 @pytest.mark.engine
 def test_a_baseline_prompt_is_asked_and_unreadable_answers_are_counted(data: Path, tmp_path: Path) -> None:
     config = tmp_path / "judge.yaml"
-    config.write_text("max_prompt_tokens: 512\n", "utf-8")
+    config.write_text("{max_prompt_tokens: 512, engine: {cpu_threads: 1}}", "utf-8")
     small = ("--base", "smollm2-135m", "--judge-config", config, "--answer-tokens", 48, "--limit", 2)
     done = _run("--data", data, *small, "--baseline", "binary", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
