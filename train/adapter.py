@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pydantic
 import torch
 from torch import Tensor, nn
 
@@ -57,19 +58,33 @@ def save(model: nn.Module, folder: Path, *, base: str, rank: int | None = None) 
     return weights.stat().st_size
 
 
-def result_beside(folder: Path) -> dict[str, Any]:
-    """What the run that saved this adapter wrote beside it, where it did."""
+class RunResult(pydantic.BaseModel):
+    """What a card tells of the run that made an adapter."""
+
+    base_sha256: str | None = None
+    dataset: str | None = None
+    dev: dict[str, float] = {}
+
+
+def result_beside(folder: Path) -> RunResult:
+    """What the run that saved this adapter wrote beside it, where it did; a file that cannot be read is a fault."""
+    file = folder.resolve().parent / "result.json"
+    fix = "bring it back as the run wrote it, or take it away to go on without what it says"
     try:
-        found = json.loads((folder.resolve().parent / "result.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return RunResult.model_validate(json.loads(file.read_text("utf-8")))
+    except FileNotFoundError:
+        return RunResult()
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise UserError(f"{file}, {'.'.join(map(str, first['loc']))}: {first['msg']}", fix) from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file} cannot be read: {error}", fix) from error
 
 
 def check_trained_on(folder: Path, base: BaseModel) -> None:
     """Refuse any base but the one that the adapter's run names: on others of its shape it is noise that fits."""
-    trained_on = result_beside(folder).get("base_sha256", base.sha256)
-    if trained_on != base.sha256:
+    trained_on = result_beside(folder).base_sha256
+    if trained_on not in (None, base.sha256):
         raise UserError(
             f"{folder} was trained on another base model\n"
             f"    trained on {trained_on}\n"

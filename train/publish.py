@@ -85,7 +85,7 @@ def publish(
     check_trained_on(folder, base)
     lora_updates(folder)  # what cannot be read back is not sealed
     facts = result_beside(folder)
-    metrics = {key: float(value) for key, value in facts.get("dev", {}).items() if math.isfinite(value)}
+    metrics = {key: value for key, value in facts.dev.items() if math.isfinite(value)}
     home.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".publishing-", dir=home))
     try:
@@ -98,7 +98,7 @@ def publish(
             agreement = verify(trial, base, rows)
             shutil.rmtree(trial)
             metrics |= {"verified_pairs": len(rows), "verified_same": round(agreement.same, 4)}
-        dataset = str(facts.get("dataset") or "not stated")
+        dataset = facts.dataset or "not stated"
         known: dict[str, Any] = {"calibration": calibration, "note": note, "metrics": metrics}
         write_card(draft, name=name, version=version, base=base, dataset=dataset, **known)
         return settle(draft, home), agreement

@@ -104,6 +104,27 @@ def test_an_adapter_is_published_for_no_base_but_the_one_it_was_trained_on(run: 
         publish(run, name="judge", version="1.0", base=other, home=tmp_path / "home")
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "cannot be read"),
+        ("[]", "valid dictionary"),
+        ('{"dev": {"scaled_accuracy": "high"}}', r"dev\.scaled_accuracy"),
+        ('{"base_sha256": 7}', "base_sha256"),
+    ],
+)
+def test_a_result_that_cannot_be_read_is_named_and_nothing_is_published(
+    run: Path, tmp_path: Path, text: str, told: str
+) -> None:
+    (run.parent / "result.json").write_text(text)
+    with pytest.raises(UserError, match=rf"result\.json.*{told}"):
+        publish(run, name="judge", version="1.0", base=BASE, home=tmp_path / "home")
+    assert not (tmp_path / "home").exists()
+    (run.parent / "result.json").unlink()
+    made, _ = publish(run, name="judge", version="1.0", base=BASE, home=tmp_path / "home")
+    assert (made.card.dataset, made.card.metrics) == ("not stated", {})
+
+
 def test_a_pickle_is_never_published(run: Path, tmp_path: Path) -> None:
     (run / "adapter_model.bin").write_bytes(b"code")
     with pytest.raises(UserError, match=r"adapter_model\.bin"):
