@@ -33,10 +33,12 @@ test:
 	$(BIN)/ruff format --check .
 	@$(MAKE) --no-print-directory --jobs=5 --keep-going --output-sync=target types hostile-lane judge-lane engine-lane other-lane
 
-# Tests of the system wait much for engines and brokers to start, so they run in two lanes: those that share one judge, with
-# the dashboard's, and those that start engines of their own. Types and all other tests take what these leave of the machine.
+# Tests of the system wait much for engines and brokers to start, so they run in two lanes: those that share one judge, and
+# those that start engines of their own, with the dashboard's. Types and all other tests take what these leave of the machine.
+# A head of a cluster has half a minute to come up or is begun anew, so it waits for the end, when fewer others start.
 SYSTEM := (engine or system) and not faults
-JUDGE := tests/pipelines tests/k8s/test_nightly.py tests/serve/test_api.py tests/serve/dashboard
+JUDGE := tests/pipelines tests/k8s/test_nightly.py tests/serve/test_api.py tests/serve/dashboard/test_deployment.py \
+	tests/k8s/test_serve.py
 STARTING := tests/pipelines tests/serve tests/train tests/chaos
 
 judge-lane:
