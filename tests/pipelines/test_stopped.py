@@ -21,7 +21,7 @@ NO_GATE = ScoreOptions(gate=False)
 
 
 @pytest.mark.parametrize(
-    ("moment", "pairs", "number"), [("planned", 20, signal.SIGINT), ("judging", 80, signal.SIGTERM)]
+    ("moment", "pairs", "number"), [("planned", 20, signal.SIGINT), ("judging", 48, signal.SIGTERM)]
 )
 def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on_at_once(
     write_log: LogWriter,
@@ -31,7 +31,7 @@ def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on_at_once(
     pairs: int,
     number: signal.Signals,
 ) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(pairs)], row_group_size=40)
+    log = write_log("log.parquet", [pair_record(number) for number in range(pairs)], row_group_size=16)
 
     class Stopper(Silence):
         stopped = False
@@ -65,7 +65,7 @@ def test_a_stopped_run_keeps_what_is_committed_and_the_next_one_goes_on_at_once(
 def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
     write_log: LogWriter, store_url: str, judge_settings: JudgeSettings, victim: str
 ) -> None:
-    log = write_log("log.parquet", [pair_record(number) for number in range(128)], row_group_size=32)
+    log = write_log("log.parquet", [pair_record(number) for number in range(96)], row_group_size=16)
     killed: list[int] = []
 
     class Killer(Silence):
@@ -77,7 +77,7 @@ def test_a_killed_engine_or_replica_costs_time_and_nothing_else(
     assert killed
     assert scored.tally.retries, "it died while pairs were with it"
     assert Counter(row["pair_id"] for row in rows_of(store_url, "verdicts")) == {
-        f"pair-{number}": 1 for number in range(128)
+        f"pair-{number}": 1 for number in range(96)
     }
     assert scored.tally.dead_letters == 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,9 +16,9 @@ from tests.excam.store.outcomes import CARD, JUDGE, START, TUNED, error, put, ve
 
 
 @pytest.fixture
-def store(store_url: str) -> Iterator[Store]:
-    with Store.open(store_url) as store:
-        yield store
+def store(sqlite_store: Store) -> Store:
+    """One catalogue is enough for what only reads."""
+    return sqlite_store
 
 
 def judged(store: Store, judge: Any, numbers: range, wrong: range, **changes: Any) -> None:
