@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -18,11 +19,12 @@ def kept_file(kind: str, name: str) -> Path:
 
 
 def keep(path: Path, write: Callable[[Path], object]) -> None:
-    """Have the file written beside its place and put there whole."""
+    """Have the file written beside its place and put there whole; on a disk that is full nothing stays of it."""
     draft = path.with_name(f"{path.stem}.{os.getpid()}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(draft)
         draft.replace(path)
     except OSError:
-        return
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ from hypothesis import settings
 # nor wait for its other thread by spinning, which on shared cores takes ten times as long.
 os.environ.setdefault("RAY_worker_niceness", "0")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-# What Ray looks after many times a second costs a tenth of all that tests of pipelines compute.
+# What Ray looks after many times a second would be a twentieth of all that tests of pipelines compute.
 os.environ.setdefault("RAY_SERVE_CONTROL_LOOP_INTERVAL_S", "0.5")
 os.environ.setdefault("REPORTER_UPDATE_INTERVAL_MS", "10000")
 # A run in the background is born deaf to Ctrl-C, and so would all be that it starts.
