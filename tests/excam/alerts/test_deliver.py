@@ -24,6 +24,14 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside, "LAST_CHECK_SECONDS", 600.0)
 
 
+@pytest.fixture
+def losses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs check a rule that dead letters break."""
+    file = tmp_path / "rules.yaml"
+    file.write_text("rules:\n- {name: lost, kind: dead_letter_share, level: 0.5, floor: 1}\n")
+    monkeypatch.setenv("EXCAM_ALERT_RULES", str(file))
+
+
 def test_a_webhook_gets_each_event_with_a_link_to_the_view(store: Store) -> None:
     received: list[Any] = []
     with webhook(received) as address:
@@ -87,12 +95,10 @@ def test_a_redirect_is_not_followed_and_not_taken_for_a_yes(store: Store) -> Non
         "https://hooks.example/SECRÉT",
     ],
 )
+@pytest.mark.usefixtures("losses")
 def test_an_address_that_is_none_is_said_to_be_so_without_telling_it(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, address: str
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, address: str
 ) -> None:
-    file = tmp_path / "rules.yaml"
-    file.write_text("rules:\n- {name: lost, kind: dead_letter_share, level: 0.5, floor: 1}\n")
-    monkeypatch.setenv("EXCAM_ALERT_RULES", str(file))
     monkeypatch.setenv("EXCAM_ALERT_WEBHOOK", address)
     with alerts_beside(store):
         put(store, dead_letter(5000))
@@ -133,12 +139,8 @@ def test_two_that_check_at_once_tell_of_an_alert_once_and_of_its_end_once(store:
     assert "cleared" in received[1]["text"]
 
 
-def test_rules_are_checked_after_a_commit_without_holding_it_up(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "rules.yaml"
-    file.write_text("rules:\n- {name: lost, kind: dead_letter_share, level: 0.5, floor: 10}\n")
-    monkeypatch.setenv("EXCAM_ALERT_RULES", str(file))
+@pytest.mark.usefixtures("losses")
+def test_rules_are_checked_after_a_commit_without_holding_it_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     received: list[Any] = []
     with webhook(received) as address:
         monkeypatch.setenv("EXCAM_ALERT_WEBHOOK", address)
@@ -149,12 +151,8 @@ def test_rules_are_checked_after_a_commit_without_holding_it_up(
     assert len(received) == 1
 
 
-def test_a_webhook_that_hangs_does_not_keep_a_run_from_ending(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "rules.yaml"
-    file.write_text("rules:\n- {name: lost, kind: dead_letter_share, level: 0.5, floor: 1}\n")
-    monkeypatch.setenv("EXCAM_ALERT_RULES", str(file))
+@pytest.mark.usefixtures("losses")
+def test_a_webhook_that_hangs_does_not_keep_a_run_from_ending(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside, "LAST_CHECK_SECONDS", 0.0)
     received: list[Any] = []
     ended = threading.Event()
