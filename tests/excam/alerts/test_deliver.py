@@ -161,8 +161,8 @@ def test_a_webhook_that_hangs_does_not_keep_a_run_from_ending(store: Store, monk
         with alerts_beside(store):
             put(store, dead_letter(5000))
         assert received == []
-        ended.set()
         (watch,) = (thread for thread in threading.enumerate() if thread.name == "excam-alerts")
+        ended.set()
         watch.join()
     assert len(received) == 1
 
