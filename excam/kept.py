@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 
 
@@ -19,12 +20,17 @@ def kept_file(kind: str, name: str) -> Path:
 
 
 def keep(path: Path, write: Callable[[Path], object]) -> None:
-    """Have the file written beside its place and put there whole; on a disk that is full nothing stays of it."""
+    """Have the file written beside its place and put there whole; on a disk that is full nothing stays of it.
+
+    What processes that died left half written goes too. One that is still writing finds its own gone and needs none.
+    """
     draft = path.with_name(f"{path.stem}.{os.getpid()}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(draft)
         draft.replace(path)
+        for left in path.parent.glob(f"{escape(path.stem)}.*{path.suffix}"):
+            left.unlink(missing_ok=True)
     except OSError:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

@@ -163,18 +163,19 @@ def test_one_log_out_of_reach_fails_the_run_after_the_others_are_judged_and_the_
         with Store.open(store_url, read_only=True) as store:
             return [row for (row,) in store.query(lambda connection: connection.execute(query).fetchall())]
 
-    def score(watcher: Silence, *logs: str) -> int:
-        return score_logs(logs, store_url, judge_settings, ScoreOptions(gate=False), watcher).tally.rows
-
-    folder, unsteady = str(tmp_path / "logs"), f"unsteady://{tmp_path}/log.parquet"
+    options = ScoreOptions(gate=False)
+    with pytest.raises(UserError, match=r"b\.parquet is out of reach: FileNotFoundError"):
+        score_logs([str(tmp_path / "logs")], store_url, judge_settings, options, Unplugged())
     judged = "SELECT pair_id FROM lake.verdicts ORDER BY pair_id"
-    monkeypatch.setattr(Unsteady, "broken", range(1, FOREVER))
-    # One log goes after it was looked at, and one before.
-    with pytest.raises(UserError, match=r"is out of reach: .*\(the first of 2 files\)"):
-        score(Unplugged(), folder, unsteady)
     assert stored(judged) == [f"pair-{number}" for number in range(9) if number % 3 != 1]
     assert stored("SELECT reason FROM lake.dead_letters") == []
     (tmp_path / "away").rename(logs[1])
-    assert score(Silence(), folder) == 3
+    assert score_logs([str(tmp_path / "logs")], store_url, judge_settings, options).tally.rows == 3
     assert stored(judged) == [f"pair-{number}" for number in range(9)]
-    assert stored("SELECT state FROM lake.runs ORDER BY started_at") == ["failed", "done"]
+    new = write_log("logs/d.parquet", [pair_record(9)])
+    monkeypatch.setattr(Unsteady, "broken", range(1, FOREVER))
+    with pytest.raises(UserError, match=r"log\.parquet is out of reach: ConnectionResetError"):
+        score_logs([f"unsteady://{tmp_path}/log.parquet", str(new)], store_url, judge_settings, options)
+    assert stored(judged) == [f"pair-{number}" for number in range(10)]
+    assert stored("SELECT reason FROM lake.dead_letters") == []
+    assert stored("SELECT state FROM lake.runs ORDER BY started_at") == ["failed", "done", "failed"]
