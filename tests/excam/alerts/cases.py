@@ -21,7 +21,10 @@ def rules(**rule: Any) -> Rules:
 
 @contextmanager
 def webhook(received: list[Any], *answers: int, until: threading.Event | None = None) -> Iterator[str]:
-    """A receiver that gives these answers first and then takes everything; it keeps what it took, and hangs until."""
+    """A receiver that gives these answers first and then takes everything; it keeps what it took.
+
+    With ``until`` it answers nobody before that event is set.
+    """
     planned = list(answers)
 
     class Receiver(BaseHTTPRequestHandler):

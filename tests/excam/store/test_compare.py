@@ -15,12 +15,6 @@ from excam.store.queries.view import View
 from tests.excam.store.outcomes import CARD, JUDGE, START, TUNED, error, put, verdict
 
 
-@pytest.fixture
-def store(sqlite_store: Store) -> Store:
-    """One catalogue is enough for what only reads."""
-    return sqlite_store
-
-
 def judged(store: Store, judge: Any, numbers: range, wrong: range, **changes: Any) -> None:
     """Verdicts of one judge on these pairs, with an error in some of them."""
     found = [verdict(n, logged_at=START, errors=[error()] if n in wrong else [], **changes) for n in numbers]

@@ -166,9 +166,10 @@ def test_lost_offsets_are_recorded_and_new_partitions_are_picked_up_while_it_run
     assert [run["state"] for run in rows_of(store_url, "runs")] == ["done", "stopped"]
 
 
-def test_an_empty_partition_is_caught_up_and_latest_means_the_first_start(
+def test_an_empty_topic_is_caught_up_and_latest_means_the_first_start(
     kafka: Kafka, stream: Run, store_url: str
 ) -> None:
+    assert stream(kafka, kafka.topic(2)).positions == {0: 0, 1: 0}
     topic = kafka.topic(2)
     kafka.produce(topic, [message(number) for number in range(5)])
     first = stream(kafka, topic, start="latest")
