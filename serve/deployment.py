@@ -92,14 +92,12 @@ def judge_deployment(settings: JudgeSettings) -> Any:
     replicas = settings.replicas
     gpus = float(has_gpu()) if replicas.gpus == "auto" else replicas.gpus
     engines = 1 if gpus else engines_of(settings)
-    # On a CPU vLLM compiles a helper of its sampler though told to compile nothing: seconds before the first answer.
-    eager = {} if gpus or settings.engine.compile is True else {"TORCHDYNAMO_DISABLE": "1"}
     options: dict[str, Any] = {
         "name": "Judge",
         "ray_actor_options": {
             "num_cpus": replicas.cpus,
             "num_gpus": gpus,
-            "runtime_env": {"env_vars": engine_environment(settings, engines) | eager},
+            "runtime_env": {"env_vars": engine_environment(settings, engines)},
         },
         "max_ongoing_requests": replicas.max_ongoing_requests,
         "max_queued_requests": replicas.max_ongoing_requests * QUEUE_PER_REPLICA * replicas.max,

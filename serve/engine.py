@@ -14,7 +14,7 @@ from excam.memory import nothing_collected
 from excam.prompt import Prompt
 from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, ErrorReport, ParseFailure, Status, parse_report
 from excam.score import decision_probabilities, sequence_probability
-from serve.engine_arguments import engine_arguments
+from serve.engine_arguments import end_engine, start_engine
 from serve.identity import Judge
 from serve.requests import Requests
 from serve.stuck import Answers
@@ -56,9 +56,7 @@ class JudgeEngine:
 
     def __init__(self, judge: Judge, engines: int = 1) -> None:
         with nothing_collected():
-            from vllm.engine.arg_utils import AsyncEngineArgs
             from vllm.lora.request import LoRARequest
-            from vllm.v1.engine.async_llm import AsyncLLM
 
         self.card = judge.card
         self._full = judge.settings.full
@@ -70,7 +68,7 @@ class JudgeEngine:
         self._lora = LoRARequest(judge.card.adapter, 1, str(judge.lora_path)) if judge.lora_path else None
         self._number = itertools.count()
         self._answers = Answers()
-        self._engine = AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge, engines)))
+        self._engine = start_engine(judge, engines)
 
     async def judge_many(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement | JudgeFailure]:
         """Judge several pairs at once; the engine batches them with whatever else it is working on.
@@ -116,7 +114,7 @@ class JudgeEngine:
         self._answers.check()
 
     def shutdown(self) -> None:
-        self._engine.shutdown()
+        end_engine(self._engine)
 
     async def close(self) -> None:
         """Shut down from within the loop: outside it vLLM leaves sockets open, and collecting them hangs."""

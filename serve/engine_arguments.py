@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
+from excam.memory import nothing_collected
 from serve.cores import dtype_of, threads_of
 from serve.identity import Judge, has_gpu
 from serve.settings import JudgeSettings
+
+if TYPE_CHECKING:
+    from vllm.v1.engine.async_llm import AsyncLLM
 
 # Of one step, as vLLM's offline class has them. It gives an engine inside a program 2,048, and every step has its cost.
 GPU_STEP_TOKENS, CPU_STEP_TOKENS = 16_384, 4_096
@@ -61,3 +67,41 @@ def engine_arguments(judge: Judge, engines: int = 1) -> dict[str, Any]:
         rank = next((size for size in LORA_RANKS if size >= judge.lora_rank), judge.lora_rank)
         arguments |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": rank}
     return arguments
+
+
+def start_engine(judge: Judge, engines: int = 1) -> AsyncLLM:
+    """vLLM at work on the judge's weights, in a process of its own; to be called inside the loop that will ask it."""
+    with nothing_collected():
+        from vllm.engine.arg_utils import AsyncEngineArgs
+        from vllm.v1.engine.async_llm import AsyncLLM
+
+    with _bequeathed(eager_environment(judge.settings)):
+        return AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge, engines)))
+
+
+def end_engine(engine: AsyncLLM) -> None:
+    """End it at once: it holds nothing that is worth the seconds its process takes to put everything away."""
+    engine.shutdown(timeout=0)
+
+
+def eager_environment(settings: JudgeSettings) -> dict[str, str]:
+    """What keeps an engine on a CPU from compiling a helper of its sampler, seconds before its first answer.
+
+    vLLM does so though told to compile nothing. Training compiles too, so this is for the engine's process alone.
+    """
+    return {} if has_gpu() or settings.engine.compile is True else {"TORCHDYNAMO_DISABLE": "1"}
+
+
+@contextmanager
+def _bequeathed(variables: Mapping[str, str]) -> Iterator[None]:
+    """Processes started meanwhile are born with these variables; this one has its own again afterwards."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

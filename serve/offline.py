@@ -17,7 +17,7 @@ from excam.evaluation.baselines import Baseline, BaselineRenderer
 from excam.evaluation.verdicts import baseline_answer, decision_only, written_report
 from excam.judge_card import JudgeCard
 from excam.score import sequence_probability
-from serve.engine_arguments import engine_arguments, engine_environment
+from serve.engine_arguments import end_engine, engine_environment, start_engine
 from serve.identity import Judge
 
 Row = dict[str, Any]
@@ -70,15 +70,13 @@ def ask_baseline(judge: Judge, baseline: Baseline, rows: Iterable[Mapping[str, A
 
     async def start() -> tuple[Ask, Callable[[], None]]:
         from vllm import SamplingParams
-        from vllm.engine.arg_utils import AsyncEngineArgs
         from vllm.sampling_params import RequestOutputKind
-        from vllm.v1.engine.async_llm import AsyncLLM
 
         from excam.models import load_tokenizer
 
         settings = judge.settings
         renderer = BaselineRenderer(baseline, load_tokenizer(judge.model_path), settings.max_prompt_tokens)
-        engine = AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge)))
+        engine = start_engine(judge)
         how = SamplingParams(
             temperature=0.0,
             max_tokens=settings.max_report_tokens,
@@ -94,7 +92,7 @@ def ask_baseline(judge: Judge, baseline: Baseline, rows: Iterable[Mapping[str, A
             p_answer = sequence_probability(answer.cumulative_logprob, max(1, len(answer.token_ids)))
             return row | baseline_answer(baseline, answer.text, p_answer, truncated=prompt.truncated)
 
-        return ask, engine.shutdown
+        return ask, lambda: end_engine(engine)
 
     _run(judge, start, rows, keep)
 

@@ -1,29 +1,14 @@
-"""What a replica's process is born with, before any replica is there."""
+"""What whoever starts a judge does on machines with and without a GPU."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from serve import identity
-from serve.deployment import judge_deployment
-from serve.settings import JudgeSettings
-
-
-def environment(**changes: Any) -> dict[str, str]:
-    options = judge_deployment(JudgeSettings.load(base="smollm2-135m", **changes))._bound_deployment.ray_actor_options
-    found: dict[str, str] = options["runtime_env"]["env_vars"]
-    return found
-
-
-def test_nothing_at_all_is_compiled_on_a_cpu_unless_it_was_asked_for() -> None:
-    assert environment()["TORCHDYNAMO_DISABLE"] == "1"
-    assert "TORCHDYNAMO_DISABLE" not in environment(engine={"compile": True})
-    assert "TORCHDYNAMO_DISABLE" not in environment(replicas={"gpus": 1.0}), "the driver's own GPU does not matter"
 
 
 def test_torch_is_asked_for_a_gpu_only_where_there_may_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

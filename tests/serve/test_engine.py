@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -28,7 +29,16 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 @pytest.fixture(scope="module")
-def engine(loop: asyncio.AbstractEventLoop) -> Iterator[Any]:
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where torch puts what it compiles."""
+    folder = tmp_path_factory.mktemp("compiled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def engine(loop: asyncio.AbstractEventLoop, compiled: Path) -> Iterator[Any]:
     """An untuned judge that, with threshold 0, must write a report for every pair."""
     from serve.engine_arguments import engine_environment
     from serve.identity import prepare
@@ -64,6 +74,11 @@ def test_every_pair_in_error_has_a_report_that_parses_and_a_negative_score(
             assert one.reason == "unparsable_report"
             assert "the judge wrote" in one.detail
     assert any(isinstance(one, Judgement) for one in judged)
+
+
+def test_an_engine_on_a_cpu_compiles_nothing_and_its_starter_still_may(engine: Any, compiled: Path) -> None:
+    assert not list(compiled.rglob("*.cpp"))
+    assert "TORCHDYNAMO_DISABLE" not in os.environ
 
 
 def test_the_decision_gives_a_probability_and_no_error_gives_p_of_the_report(

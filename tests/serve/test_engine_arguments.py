@@ -35,6 +35,13 @@ def test_an_engine_on_a_cpu_may_fork() -> None:
     assert "VLLM_WORKER_MULTIPROC_METHOD" not in started.engine_environment(JudgeSettings.load())
 
 
+def test_nothing_at_all_is_compiled_on_a_cpu_unless_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert started.eager_environment(JudgeSettings.load()) == {"TORCHDYNAMO_DISABLE": "1"}
+    assert not started.eager_environment(JudgeSettings.load(engine={"compile": True}))
+    monkeypatch.setattr(started, "has_gpu", lambda: True)
+    assert not started.eager_environment(JudgeSettings.load())
+
+
 def test_a_step_on_a_gpu_takes_many_pairs_together(on_gpu: None) -> None:
     assert started.engine_arguments(judge_with_lora(16))["max_num_batched_tokens"] == 16_384
 
