@@ -37,8 +37,7 @@ test:
 # those that start engines of their own, with the dashboard's. Types and all other tests take what these leave of the machine.
 # A head of a cluster has half a minute to come up or is begun anew, so it waits for the end, when fewer others start.
 SYSTEM := (engine or system) and not faults
-JUDGE := tests/pipelines tests/k8s/test_nightly.py tests/serve/test_api.py tests/serve/dashboard/test_deployment.py \
-	tests/k8s/test_serve.py
+JUDGE := tests/pipelines tests/k8s/test_nightly.py tests/serve/test_api.py tests/k8s/test_serve.py
 STARTING := tests/pipelines tests/serve tests/train tests/chaos
 
 judge-lane:
