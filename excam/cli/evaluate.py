@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.alone import alone_in
 from excam.cli.evaluate_display import Display
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.options import json_option
@@ -100,6 +101,7 @@ def evaluate(
         plan = Plan(data, split, limit, leave_one_out, baseline, reports or settings.full, decisions)
         if decisions and (plan.reports or baseline):
             raise UserError("a training run keeps decisions, no reports", "leave --reports, --full and --baseline out")
+        ctx.with_resource(alone_in(out))
         path, folder = _judge(plan, out, settings), out
     table = Judged.read(path)
     summary = summarise(table)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.alone import alone_in
 from excam.cli.printable import shortened
 from excam.fault import UserError
 
@@ -69,7 +69,7 @@ def train(
 
     chosen = Recipe.load(recipe or Path(base).name, **read_changes(changes))
     kept = storage if storage and "://" in storage else str(Path(storage or out).resolve())
-    click.get_current_context().with_resource(_alone_in(out))
+    click.get_current_context().with_resource(alone_in(out))
     _check_place(kept, out, resume, begun(kept))
     found = resolve(base)
     update = mean_update([_adapter(name, found) for name in begin]) if begin else None
@@ -131,17 +131,6 @@ def say(facts: Mapping[str, Any]) -> None:
         line = f"{step}  {facts['progress']:.0%}  loss: {losses}  {facts['tokens_per_second']:,} tokens/s"
         line += f"  {facts['skipped']} steps without a finite gradient left out" if facts.get("skipped") else ""
     click.echo(line, err=True)
-
-
-def _alone_in(out: Path) -> AbstractContextManager[Any]:
-    """The folder, held until the command ends, however it ends: two runs in one would take each other's checkpoints."""
-    from filelock import FileLock, Timeout
-
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        return FileLock(out / ".lock").acquire(timeout=0)
-    except Timeout:
-        raise UserError(f"another run is at work in {out}", "wait for its end, or choose another --out") from None
 
 
 def _check_place(storage: str, out: Path, resume: bool, held: bool) -> None:

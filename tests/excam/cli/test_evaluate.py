@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from filelock import FileLock
 
 from excam.cli.evaluate import Plan, evaluate, facts
 from excam.dataset.balance import Choice
@@ -177,6 +178,17 @@ def test_a_command_without_anything_to_judge_says_what_to_give(tmp_path: Path, d
     tuned = _run("--data", data, "--out", tmp_path, "--baseline", "counting", "--adapter", "x")
     assert isinstance(tuned.exception, UserError)
     assert "untuned" in tuned.exception.message
+
+
+def test_two_runs_do_not_judge_into_one_folder(data: Path, tmp_path: Path) -> None:
+    """Each counts the parts that are there, and so they would overwrite each other's verdicts."""
+    nothing_there = ("--data", tmp_path, "--out", tmp_path / "out")
+    assert "there is no" in str(_run(*nothing_there).exception)
+    with FileLock(tmp_path / "out" / ".lock"):
+        refused = _run("--data", data, "--out", tmp_path / "out").exception
+    assert isinstance(refused, UserError)
+    assert "another run is at work" in refused.message
+    assert "there is no" in str(_run(*nothing_there).exception), "the first has ended: its lock is free"
 
 
 @pytest.mark.engine
