@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from excam.fault import UserError
@@ -48,6 +48,15 @@ def only_one(root: Path, name: str, progress: Progress = quiet) -> Iterator[None
         yield
     finally:
         lock.release()
+
+
+def clear_left(root: Path, kind: str) -> None:
+    """Remove what processes that died left of this kind in ``tmp``: every draft whose lock of its name is free."""
+    from filelock import FileLock
+
+    for left in (root / "tmp").glob(f"{kind}-*"):
+        with suppress(OSError), FileLock(root / "locks" / f"{left.name}.lock").acquire(timeout=0):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager

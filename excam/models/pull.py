@@ -15,7 +15,7 @@ from typing import IO, Self
 from excam.fault import UserError
 from excam.models.adapter_card import CARD, CONFIG, WEIGHTS, read_card
 from excam.models.adapters import Adapter, resolve_adapter
-from excam.models.cache import cache_root, only_one
+from excam.models.cache import cache_root, clear_left, only_one
 
 FILES = (CARD, CONFIG, WEIGHTS)
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
@@ -58,9 +58,13 @@ def pull(source: str, *, sha256: str | None = None, cache: Path | None = None) -
 
 @contextmanager
 def _draft(root: Path, source: str) -> Iterator[Path]:
-    """A folder to fill from the source, by one process at a time: what lies there of one that died is removed."""
+    """A folder to fill from the source, by one process at a time: what those that died left, of any source, goes.
+
+    The same adapter may be pulled from another source the next time: a signed URL is another with every signature.
+    """
     name = f"pull-{hashlib.sha256(os.fsencode(source)).hexdigest()[:16]}"
     draft = (root / "tmp" / name).resolve()
+    clear_left(root, "pull")
     with only_one(root, name):
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True, mode=0o700)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from filelock import FileLock
 from safetensors.numpy import save_file
 
 from excam.cli.adapters import adapters
@@ -130,7 +131,9 @@ def test_what_differs_from_its_card_is_refused_and_leaves_nothing(made: Adapter,
     assert not list((tmp_path / "cache" / "tmp").iterdir())
 
 
-def test_a_pull_that_was_killed_is_done_again_and_its_draft_goes(made: Adapter, tmp_path: Path) -> None:
+@pytest.mark.parametrize("again", ["made", "judge.tar.gz"], ids=["same source", "another source"])
+@pytest.mark.usefixtures("archive")
+def test_a_pull_that_was_killed_is_done_again_and_its_draft_goes(made: Adapter, tmp_path: Path, again: str) -> None:
     code = (
         "import os, sys; from excam.models import pull; "
         "pull.settle = lambda *given: os._exit(9); pull.pull(sys.argv[1])"
@@ -138,8 +141,11 @@ def test_a_pull_that_was_killed_is_done_again_and_its_draft_goes(made: Adapter, 
     killed = subprocess.run([sys.executable, "-c", code, str(made.path)], check=False, timeout=120)
     assert killed.returncode == 9
     assert list((tmp_path / "cache" / "tmp").iterdir()), "it died with its draft made"
-    assert run("pull", str(made.path)).exit_code == 0
-    assert not list((tmp_path / "cache" / "tmp").iterdir())
+    other = tmp_path / "cache" / "tmp" / "pull-other"
+    other.mkdir()
+    with FileLock(tmp_path / "cache" / "locks" / "pull-other.lock"):
+        assert run("pull", str(tmp_path / again)).exit_code == 0
+    assert list((tmp_path / "cache" / "tmp").iterdir()) == [other], "that one is still at work"
 
 
 def test_a_card_that_would_fill_the_memory_is_not_read(made: Adapter) -> None:
