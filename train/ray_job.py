@@ -20,10 +20,10 @@ from excam.fault import UserError
 from train.board import Board, Failures, Say, listening, why
 from train.examples import Examples
 from train.snapshot import Spares, mended
+from train.storage import NAME, Folder
 from train.terms import hold_to, terms_of
 from train.worker import Job, work
 
-NAME = "ray"
 FILES = ("result.json", "dev-decisions.npz", "reports.json", "metrics.jsonl")
 PATIENCE_S = 1800  # how long workers wait for the first one while it measures on dev
 
@@ -53,7 +53,8 @@ def fit(
     ``begin`` is an update to begin with instead of none, as :func:`train.adapter.mean_update` reads it.
     """
     terms = terms_of(job.recipe, job.run, train, job.base_sha256, job.workers)
-    hold_to(terms, f"{job.storage}/{NAME}", begun=begun(job.storage))
+    kept = Folder(job.storage, NAME)
+    hold_to(terms, kept, begun=mended(kept))
     board: Any = Board.remote()  # type: ignore[attr-defined]
     given = {"job": job, "board": board, "train": ray.put(train), "dev": ray.put(dev), "begin": ray.put(begin)}
     resources = {"CPU": job.cpus_per_worker} | ({"GPU": job.gpus_per_worker} if job.gpus_per_worker else {})
@@ -69,7 +70,7 @@ def fit(
             storage_path=job.storage,
             failure_config=FailureConfig(max_failures=job.max_failures),
             checkpoint_config=CheckpointConfig(num_to_keep=2),
-            callbacks=[Failures(board), Spares(f"{job.storage}/{NAME}")],
+            callbacks=[Failures(board), Spares(kept)],
         ),
     )
     interrupt = signal.getsignal(signal.SIGINT)
@@ -90,14 +91,14 @@ def fit(
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
-    with result.checkpoint.as_directory() as kept:
-        _collect(Path(kept), job.run.out)
+    with result.checkpoint.as_directory() as last:
+        _collect(Path(last), job.run.out)
     return job.run.out
 
 
 def begun(storage: str) -> bool:
     """Whether a run has left its place in this storage."""
-    return mended(f"{storage}/{NAME}")
+    return mended(Folder(storage, NAME))
 
 
 def require_room(workers: int, cpus: float, gpus: float) -> None:

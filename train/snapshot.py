@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import fsspec
 from ray.train import UserCallback
+
+from train.storage import Folder
 
 FILE = "checkpoint_manager_snapshot.json"
 SPARE = f"spare_{FILE}"
@@ -20,37 +21,28 @@ SPARE = f"spare_{FILE}"
 class Spares(UserCallback):  # type: ignore[misc]
     """Makes the spare after every checkpoint."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: Folder) -> None:
         self._folder = folder
 
     def after_report(self, run_context: Any, metrics: list[dict[str, Any]], checkpoint: Any) -> None:
-        if checkpoint is not None:
-            files, path = fsspec.core.url_to_fs(self._folder)
-            _copy(files, path, FILE, SPARE)
+        if checkpoint is not None and (found := self._folder.read(FILE)) is not None:
+            self._folder.write(SPARE, found)
 
 
-def mended(folder: str) -> bool:
+def mended(folder: Folder) -> bool:
     """Whether there is a list of checkpoints; one that was cut short is replaced by its spare, or removed."""
-    files, path = fsspec.core.url_to_fs(folder)
-    if _is_whole(files, f"{path}/{FILE}"):
-        _copy(files, path, FILE, SPARE)
-        return True
-    if _is_whole(files, f"{path}/{SPARE}"):
-        _copy(files, path, SPARE, FILE)
-        return True
-    if files.exists(f"{path}/{FILE}"):
-        files.rm(f"{path}/{FILE}")
+    for name, other in ((FILE, SPARE), (SPARE, FILE)):
+        found = folder.read(name)
+        if found is not None and _is_whole(found):
+            folder.write(other, found)
+            return True
+    if folder.read(FILE) is not None:
+        folder.remove(FILE)
     return False
 
 
-def _is_whole(files: Any, path: str) -> bool:
+def _is_whole(found: bytes) -> bool:
     try:
-        return bool(json.loads(files.cat_file(path)))
-    except (FileNotFoundError, ValueError):
+        return bool(json.loads(found))
+    except ValueError:
         return False
-
-
-def _copy(files: Any, path: str, name: str, to: str) -> None:
-    """The copy appears whole or not at all."""
-    files.pipe_file(f"{path}/.{to}", files.cat_file(f"{path}/{name}"))
-    files.mv(f"{path}/.{to}", f"{path}/{to}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import fsspec
-
 from excam.fault import UserError
 from train.examples import Examples
 from train.loop import Run
 from train.recipe import Recipe
+from train.storage import Folder
 
 FILE = "terms.json"
 
@@ -25,15 +24,12 @@ def terms_of(recipe: Recipe, run: Run, train: Examples, base_sha256: str, worker
     return learns | recipe.model_dump(mode="json", exclude={"epochs", "compile", "checkpointing"})
 
 
-def hold_to(terms: dict[str, Any], folder: str, *, begun: bool) -> None:
+def hold_to(terms: dict[str, Any], folder: Folder, *, begun: bool) -> None:
     """Keep the terms of a run that begins in this folder; refuse to go on with another's."""
-    files, path = fsspec.core.url_to_fs(folder)
-    file = f"{path}/{FILE}"
     if not begun:
-        files.makedirs(path, exist_ok=True)
-        files.pipe_file(file, json.dumps(terms).encode())
+        folder.write(FILE, json.dumps(terms).encode())
         return
-    kept = json.loads(files.cat_file(file)) if files.exists(file) else {}
+    kept = json.loads(folder.read(FILE) or "{}")
     for name, began in kept.items():
         if began != terms.get(name):
             raise UserError(

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from train.snapshot import FILE, SPARE, Spares, mended
+from train.storage import Folder
 
-FIRST, SECOND = '{"checkpoint_results": ["first"]}', '{"checkpoint_results": ["first", "second"]}'
+FIRST, SECOND = (
+    json.dumps({"checkpoint_results": [{"checkpoint_dir_name": f"checkpoint_{name}"} for name in names]})
+    for names in ("a", "ab")
+)
 
 
 def test_a_list_cut_short_is_replaced_by_the_one_before(tmp_path: Path) -> None:
     note = tmp_path / FILE
     note.write_text(FIRST)
-    Spares(str(tmp_path)).after_report(None, [], checkpoint=object())
+    Spares(Folder(str(tmp_path))).after_report(None, [], checkpoint=object())
     for left in ("", SECOND[:20]):
         note.write_text(left)
-        assert mended(str(tmp_path))
+        assert mended(Folder(str(tmp_path)))
         assert note.read_text() == FIRST
 
 
 def test_a_whole_list_stays_and_has_its_spare(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(SECOND)
     (tmp_path / SPARE).write_text(FIRST)
-    assert mended(str(tmp_path))
+    assert mended(Folder(str(tmp_path)))
     assert (tmp_path / FILE).read_text() == (tmp_path / SPARE).read_text() == SECOND
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([FILE, SPARE])
 
 
 def test_without_a_whole_list_there_is_no_run_to_go_on_with(tmp_path: Path) -> None:
-    assert not mended(str(tmp_path / "nowhere"))
+    assert not mended(Folder(str(tmp_path), "nowhere"))
     (tmp_path / FILE).write_text("")
-    assert not mended(str(tmp_path))
+    assert not mended(Folder(str(tmp_path)))
     assert not (tmp_path / FILE).exists(), "Ray would stumble over it"

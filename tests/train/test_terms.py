@@ -11,6 +11,7 @@ from excam.fault import UserError
 from tests.train.conftest import toy_examples
 from train.loop import Run
 from train.recipe import Recipe
+from train.storage import Folder
 from train.terms import hold_to, terms_of
 
 RECIPE = Recipe()
@@ -26,7 +27,7 @@ def go_on(
     **options: Any,
 ) -> None:
     terms = terms_of(recipe, Run(folder, **options), toy_examples(8), base, workers)
-    hold_to(terms, str(folder), begun=begun)
+    hold_to(terms, Folder(str(folder)), begun=begun)
 
 
 @pytest.mark.parametrize(
