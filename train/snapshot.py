@@ -41,6 +41,18 @@ def mended(folder: Folder) -> bool:
     return False
 
 
+def clear_unlisted(folder: Folder) -> None:
+    """Remove the checkpoints on no list: each is half of one, left when a disk was full or a worker died.
+
+    Only a worker that begins may ask for this: what another is just handing over is not listed yet.
+    """
+    lists = [json.loads(found) for found in map(folder.read, (FILE, SPARE)) if found is not None and _is_whole(found)]
+    listed = {one["checkpoint_dir_name"] for each in lists for one in each["checkpoint_results"]}
+    for name in folder.folders():
+        if name.startswith("checkpoint_") and name not in listed:
+            folder.remove_folder(name)
+
+
 def _is_whole(found: bytes) -> bool:
     try:
         return bool(json.loads(found))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+import pyarrow.fs as pafs
+
 from excam.fault import UserError
 from excam.place import open_place
 
@@ -38,3 +42,13 @@ class Folder:
 
     def remove(self, name: str) -> None:
         self._files.delete_file(f"{self._path}/{name}")
+
+    def folders(self) -> list[str]:
+        """The names of the folders in it."""
+        there = self._files.get_file_info(pafs.FileSelector(self._path, allow_not_found=True))
+        return [found.base_name for found in there if found.type == pafs.FileType.Directory]
+
+    def remove_folder(self, name: str) -> None:
+        """Remove a folder with all in it, where that is allowed."""
+        with suppress(OSError):
+            self._files.delete_dir(f"{self._path}/{name}")

@@ -25,6 +25,8 @@ from train.finish import finish
 from train.loop import Run, Trainer
 from train.recipe import Recipe
 from train.schedule import Clock
+from train.snapshot import clear_unlisted
+from train.storage import NAME, Folder
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ def work(given: dict[str, Any]) -> None:
             with found.as_directory() as kept:
                 shutil.copytree(kept, out, dirs_exist_ok=True)
         run = replace(job.run, out=out, rank=context.get_world_rank(), world=context.get_world_size())
+        if run.rank == 0:
+            clear_unlisted(Folder(job.storage, NAME))
         device = ray.train.torch.get_device()
         torch.set_float32_matmul_precision("high")
         if device.type == "cpu":

@@ -248,6 +248,7 @@ def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(share
 
     base, out = shared.base, shared.out
     (out / "ray" / FILE).write_text("")  # as a disk leaves it that was full at the last checkpoint
+    (out / "ray" / "checkpoint_half").mkdir()  # and what it took of one
     assert begun(str(out))
     assert not begun(str(out / "nowhere"))
     started: list[int] = []
@@ -265,6 +266,7 @@ def test_a_resumed_run_goes_on_and_its_workers_agree_when_the_time_is_over(share
     assert started == [3, 3]
     assert json.loads((out / "result.json").read_text())["place"]["step"] > 3
     assert [line["step"] for line in lines(out) if "decision" in line][:4] == [1, 2, 3, 4]
+    assert not (out / "ray" / "checkpoint_half").exists()
 
 
 def test_a_run_that_fails_for_good_says_why_in_plain_words(shared: Shared, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from train.snapshot import FILE, SPARE, Spares, mended
+from train.snapshot import FILE, SPARE, Spares, clear_unlisted, mended
 from train.storage import Folder
 
 FIRST, SECOND = (
@@ -37,3 +37,15 @@ def test_without_a_whole_list_there_is_no_run_to_go_on_with(tmp_path: Path) -> N
     (tmp_path / FILE).write_text("")
     assert not mended(Folder(str(tmp_path)))
     assert not (tmp_path / FILE).exists(), "Ray would stumble over it"
+
+
+def test_a_checkpoint_that_was_handed_over_in_part_goes_and_those_on_a_list_stay(tmp_path: Path) -> None:
+    for name in ("checkpoint_a", "checkpoint_b", "checkpoint_half", "mine"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "checkpoint.pt").write_bytes(b"weights")
+    (tmp_path / FILE).write_text(SECOND[:20])
+    (tmp_path / SPARE).write_text(SECOND)
+    clear_unlisted(Folder(str(tmp_path)))
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {FILE, SPARE, "checkpoint_a", "checkpoint_b", "mine"}
+    clear_unlisted(Folder(str(tmp_path), "nowhere"))

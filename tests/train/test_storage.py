@@ -13,12 +13,16 @@ from excam.fault import UserError
 from train.storage import Folder
 
 
-def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_file_is_there_whole_and_a_folder_goes_with_all_in_it(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path), "ray")
     assert folder.read("list") is None
+    assert folder.folders() == []
     for content in (b"first", b"second"):
         folder.write("list", content)
         assert folder.read("list") == content
+    (tmp_path / "ray" / "one" / "deep").mkdir(parents=True)
+    assert folder.folders() == ["one"]
+    folder.remove_folder("one")
     folder.remove("list")
     assert not list((tmp_path / "ray").iterdir())
 
