@@ -23,6 +23,30 @@ UNREADABLE = (OSError, pa.ArrowException, ValueError, OverflowError)
 """How reading a file fails that is no sound Parquet; a column's name that is no UTF-8 is a ValueError."""
 
 
+class Listed(pafs.FSSpecHandler):  # type: ignore[misc]
+    """A file system of fsspec whose folders are listed at once.
+
+    Arrow would first ask whether the folder is there, and fsspec takes it for a no when nobody answers: a bucket that
+    is out of reach, or a folder that may not be read, would look as if it held nothing.
+    """
+
+    def get_file_info_selector(self, selector: pafs.FileSelector) -> list[pafs.FileInfo]:
+        if selector.recursive:  # as nothing here asks for
+            return list(super().get_file_info_selector(selector))
+        here = selector.base_dir.strip("/")
+        try:
+            found = self.fs.ls(selector.base_dir, detail=True)
+        except FileNotFoundError:
+            if not selector.allow_not_found:
+                raise
+            return []
+        except OSError:
+            raise
+        except Exception as problem:  # each client has exceptions of its own for a server that does not answer
+            raise OSError(f"{selector.base_dir} cannot be listed: {problem}") from problem
+        return [self._create_file_info(one["name"], one) for one in found if one["name"].strip("/") != here]
+
+
 def open_filesystem(uri: str) -> tuple[pafs.FileSystem, str]:
     """The file system of a path or URI and the path inside it; Arrow's own where it has one, else fsspec's."""
     refuse_password(uri)
@@ -33,7 +57,7 @@ def open_filesystem(uri: str) -> tuple[pafs.FileSystem, str]:
         import fsspec
 
         filesystem, path = fsspec.core.url_to_fs(uri)
-        return pafs.PyFileSystem(pafs.FSSpecHandler(filesystem)), path
+        return pafs.PyFileSystem(Listed(filesystem)), path
     except (ImportError, ValueError, OSError, pa.ArrowException) as error:
         fix = "give a local path, or install the fsspec package for this scheme (s3fs, gcsfs, adlfs …)"
         raise UserError(f"cannot open {uri}: {error}", fix) from error

@@ -11,9 +11,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import fsspec
 import pyarrow.parquet as pq
 import pytest
+from fsspec import AbstractFileSystem
+from fsspec.implementations.local import LocalFileSystem
 
 from excam.fault import UserError
 from excam.mapping import RecordMapping
@@ -74,6 +78,38 @@ def test_a_bucket_that_does_not_answer_is_not_taken_for_an_empty_one(path: str) 
         find_logs([f"gs://anonymous@bucket/{path}?{nobody}"])
 
 
+class HalfSilent(LocalFileSystem):  # type: ignore[misc]
+    """Files behind a server that does not answer for one of the folders."""
+
+    protocol = "halfsilent"
+    isdir, exists = AbstractFileSystem.isdir, AbstractFileSystem.exists  # as most file systems have them
+
+    def ls(self, path: str, detail: bool = False, **options: Any) -> Any:
+        if path.rstrip("/").endswith("silent"):
+            raise self.refusal
+        return super().ls(path, detail, **options)
+
+    def info(self, path: str, **options: Any) -> Any:
+        if str(path).rstrip("/").endswith("silent"):
+            raise self.refusal
+        return super().info(path, **options)
+
+
+@pytest.mark.parametrize("refusal", [ConnectionResetError("nobody there"), RuntimeError("nobody there")])
+@pytest.mark.parametrize("path", ["", "/**/*.parquet"])
+def test_a_folder_of_any_other_file_system_that_does_not_answer_is_not_taken_for_an_empty_one(
+    write_log: LogWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: Exception, path: str
+) -> None:
+    monkeypatch.setattr(HalfSilent, "refusal", refusal, raising=False)
+    fsspec.register_implementation("halfsilent", HalfSilent, clobber=True)
+    write_log("logs/here/day.parquet", RECORDS)
+    place = f"halfsilent://{tmp_path}/logs{path}"
+    assert len(find_logs([place])) == 1
+    write_log("logs/silent/day.parquet", RECORDS)
+    with pytest.raises(UserError, match=r"cannot look for logs at halfsilent://.*nobody there"):
+        find_logs([place])
+
+
 def test_a_pattern_that_means_nothing_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"logs/\*\*\.parquet: .*entire path component"):
         find_logs([f"{tmp_path}/logs/**.parquet"])
@@ -127,7 +163,6 @@ def test_a_text_log_among_parquet_is_left_to_be_told_of_as_broken(write_log: Log
 
 
 def test_other_file_systems_open_through_fsspec() -> None:
-    import fsspec
     import pyarrow as pa
 
     with fsspec.open("memory://logs/day.parquet", "wb") as stream:
