@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -85,23 +84,48 @@ def _band(similar: float) -> int:
 
 
 def near_duplicates(texts: Sequence[str], similar: float = SIMILAR) -> Iterator[tuple[str, str]]:
-    """Every pair of texts at least ``similar``, as MinHash finds them and Jaccard confirms them.
+    """Pairs of texts at least ``similar`` that join all there are such pairs of, as MinHash finds them.
 
-    Texts that agree in a band of their sketches are compared; one band at a time, which keeps the memory small.
+    Texts that agree in a band of their sketches are compared by Jaccard, unless other pairs have joined them already:
+    of thousands of texts nearly equal each is compared once. One band at a time keeps the memory small.
     """
     sketches, width = _sketches(texts), _band(similar)
-    compared: set[tuple[int, int]] = set()
+    joined, unlike = Groups(), set[tuple[int, int]]()
+
+    def alike(one: int, other: int) -> bool:
+        pair = min(one, other), max(one, other)
+        if pair in unlike:
+            return False
+        if jaccard(shingles(texts[one]), shingles(texts[other])) >= similar:
+            return True
+        unlike.add(pair)
+        return False
+
     for start in range(0, SKETCH - width + 1, width):
-        buckets: dict[bytes, list[int]] = {}
+        buckets: dict[bytes, dict[str, list[int]]] = {}
         for place, row in enumerate(sketches[:, start : start + width]):
-            buckets.setdefault(row.tobytes(), []).append(place)
+            bucket = buckets.setdefault(row.tobytes(), {})
+            bucket.setdefault(joined.name(texts[place]), []).append(place)
         for bucket in buckets.values():
-            for pair in combinations(bucket, 2):
-                if pair not in compared:
-                    compared.add(pair)
-                    one, other = (texts[place] for place in pair)
-                    if jaccard(shingles(one), shingles(other)) >= similar:
-                        yield one, other
+            for one, other in _links(list(bucket.values()), alike):
+                joined.join(texts[one], texts[other])
+                yield texts[one], texts[other]
+
+
+def _links(parts: list[list[int]], alike: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
+    """Pairs that join parts with something alike; members of one part, or of parts just joined, are not compared."""
+    while parts:
+        reached = parts.pop()
+        for one in reached:  # which grows by every part it is joined with
+            apart = []
+            for part in parts:
+                other = next((place for place in part if alike(one, place)), None)
+                if other is None:
+                    apart.append(part)
+                else:
+                    yield one, other
+                    reached += part
+            parts = apart
 
 
 def components(items: Iterable[Item], similar: float = SIMILAR) -> dict[str, str]:

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
+from unittest.mock import Mock
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from excam.dataset import duplicates
 from excam.dataset.draw import stream
 from excam.dataset.duplicates import SIMILAR, components, essence, jaccard, near_duplicates, shingles
 from excam.dataset.item import Item
+from excam.dataset.sources.grouping import Groups
 
 MakeItem = Callable[..., Item]
 SENTENCES = st.lists(
@@ -68,21 +72,40 @@ def test_a_split_by_question_alone_lets_kin_and_near_duplicates_part(make_item: 
     assert len({found[group] for group in "abcd"}) == 4
 
 
-@given(st.lists(SENTENCES, min_size=2, max_size=12, unique=True))
-@settings(deadline=None, max_examples=30)
-def test_what_hashing_finds_is_what_comparing_every_pair_finds(texts: list[str]) -> None:
-    found = {frozenset(pair) for pair in near_duplicates(texts, similar=0.8)}
-    every = {frozenset((one, other)): jaccard(shingles(one), shingles(other)) for one, other in combinations(texts, 2)}
-    assert found <= {pair for pair, score in every.items() if score >= 0.8}
-    assert {pair for pair, score in every.items() if score >= 0.85} <= found
+def joined(texts: Iterable[str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    groups = Groups()
+    for pair in pairs:
+        groups.join(*pair)
+    return {text: groups.name(text) for text in texts}
+
+
+@given(st.lists(SENTENCES, min_size=2, max_size=24, unique=True), st.sampled_from([0.6, 0.8, 1.0]))
+@settings(deadline=None, max_examples=50)
+def test_what_is_found_joins_what_comparing_every_pair_joins_and_nothing_twice(
+    texts: list[str], similar: float
+) -> None:
+    found = list(near_duplicates(texts, similar))
+    every = [pair for pair in combinations(texts, 2) if jaccard(*map(shingles, pair)) >= similar]
+    assert {frozenset(pair) for pair in found} <= {frozenset(pair) for pair in every}
+    assert joined(texts, found) == joined(texts, every)
+    assert len(found) == len(texts) - len(set(joined(texts, every).values()))
+
+
+def test_thousands_of_texts_nearly_equal_are_each_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = Mock(side_effect=jaccard)
+    monkeypatch.setattr(duplicates, "jaccard", compared)
+    asked = "please tell me whether you have a favourable or an unfavourable opinion of number "
+    texts = [f"{asked}{number}" for number in range(1000)]
+    assert len(set(joined(texts, near_duplicates(texts)).values())) == 1
+    assert compared.call_count < 2 * len(texts)
 
 
 def test_texts_only_half_alike_are_found_too_where_they_count() -> None:
     asked = "what do most people of this country think when somebody says "
-    texts = [asked + "".join(stream(turn).choices("abcdefghij", k=28)) for turn in range(30)]
+    texts = [asked + "".join(stream(turn).choices("abcdefghij", k=28)) for turn in range(20)]
     alike = [pair for pair in combinations(texts, 2) if 0.5 <= jaccard(*map(shingles, pair)) < 0.6]
-    assert len(alike) == 435
-    assert len(list(near_duplicates(texts, similar=0.5))) == len(alike)
+    assert len(alike) == 190
+    assert all(list(near_duplicates(pair, similar=0.5)) for pair in alike)
 
 
 def test_components_do_not_depend_on_the_order_of_items(make_item: MakeItem) -> None:
