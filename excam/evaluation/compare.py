@@ -58,11 +58,11 @@ def compare(a: Judged, b: Judged, permutations: int = PERMUTATIONS) -> list[Diff
     found = []
     if chosen.any():
         hard = a.where(chosen), b.where(chosen)
-        found.append(_accuracy(*hard, HEADLINE, permutations))
+        found.append(accuracy_gap(*hard, HEADLINE, permutations))
         source = hard[0].strings("source")
         for name in np.unique(source):
             first, second = (one.where(source == name) for one in hard)
-            found += [_accuracy(first, second, str(name), permutations)]
+            found += [accuracy_gap(first, second, str(name), permutations)]
     cultural = a.where(a.cultural), b.where(a.cultural)
     if len(cultural[0]) > 1:
         found.append(_order(*cultural, permutations))
@@ -76,7 +76,8 @@ def _counted(judged: Judged) -> NDArray[np.bool_]:
     return np.asarray(hard & both)
 
 
-def _accuracy(a: Judged, b: Judged, name: str, permutations: int) -> Difference:
+def accuracy_gap(a: Judged, b: Judged, name: str, permutations: int = PERMUTATIONS) -> Difference:
+    """Scaled accuracy of A less that of B on the same samples in one order: of one source, or the mean over theirs."""
     measure = headline if name == HEADLINE else scaled
     (first, drawn_a), (second, drawn_b) = measure(a), measure(b)  # the same items are drawn for both
     worth = _worth(a)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from excam.evaluation.compare import Difference, compare
+from excam.evaluation.compare import Difference, accuracy_gap, aligned
 from excam.evaluation.figures import Figure, headline, scaled
 from excam.evaluation.judged import Judged
 from excam.fault import UserError
@@ -51,25 +52,28 @@ def out_of_domain(runs: Sequence[Judged], against: Sequence[Judged] = ()) -> lis
         gaps = [_gap(here, other, source) for other in against]
         p_values = holm([gap.p_value if gap else 1.0 for gap in gaps])
         figures = tuple(_of(other, source) for other in against)
-        columns.append(OutOfDomain(source, scaled(_hard_if_any(here))[0], figures, tuple(p_values)))
+        columns.append(OutOfDomain(source, scaled(here.where(_counted(here)))[0], figures, tuple(p_values)))
     return sorted(columns, key=lambda column: column.source)
 
 
-def _hard_if_any(judged: Judged) -> Judged:
-    """Hard errors where the source has any; CaLMQA and the like have soft errors only."""
-    return judged.where(judged.hard) if judged.hard.any() else judged
+def _counted(judged: Judged) -> NDArray[np.bool_]:
+    """Hard errors and their twins where the source has any; CaLMQA and the like have soft errors only."""
+    return judged.hard if judged.hard.any() else judged.cultural
 
 
 def _of(judged: Judged, source: str) -> Figure | None:
     here = judged.where((judged.strings("source") == source) & judged.cultural)
-    return scaled(_hard_if_any(here))[0] if len(here) else None
+    return scaled(here.where(_counted(here)))[0] if len(here) else None
 
 
 def _gap(here: Judged, other: Judged, source: str) -> Difference | None:
     there = other.where((other.strings("source") == source) & other.cultural)
     if not len(there):
         return None
-    return next((gap for gap in compare(here, there) if gap.slice == source), None)
+    here, there = aligned(here, there)
+    counted = _counted(here)
+    gap = accuracy_gap(here.where(counted), there.where(counted), source)
+    return None if math.isnan(gap.difference) else gap
 
 
 def average(columns: Sequence[OutOfDomain]) -> float:

@@ -24,12 +24,21 @@ def test_each_source_is_judged_by_the_adapter_that_never_saw_it(make_judged: Any
     assert "| n |  | 100 | 80 |  |" in text
 
 
-def test_a_source_with_soft_errors_only_counts_these(make_row: Any, make_judged: Any) -> None:
-    soft = [make_row(n, label, label, source="calmqa", origin="soft-rule" if label == "error" else "none")
-            for n in range(6) for label in ("error", "correct")]  # fmt: skip
-    column = out_of_domain([make_judged([], [], soft, left_out="calmqa")])[0]
-    assert (column.figure.n, column.figure.figure) == (12, 1.0)
+def test_a_source_with_soft_errors_only_counts_these_and_is_held_against_others_on_them(
+    make_row: Any, make_judged: Any
+) -> None:
+    def judged(right: bool, **facts: Any) -> Any:
+        said = {"error": "error", "correct": "correct" if right else "error"}
+        soft = [make_row(n, label, said[label], source="calmqa", origin="soft-rule" if label == "error" else "none")
+                for n in range(20) for label in ("error", "correct")]  # fmt: skip
+        return make_judged([], [], soft, **facts)
+
+    ours, base = judged(True, left_out="calmqa"), judged(False)
+    (column,) = out_of_domain([ours])
+    assert (column.figure.n, column.figure.figure) == (40, 1.0)
     assert not column.above_all, "there is nothing it was held against"
+    assert out_of_domain([ours], [base])[0].above_all
+    assert not out_of_domain([ours], [base, ours])[0].above_all
 
 
 def test_a_run_that_left_nothing_out_is_refused(make_judged: Any) -> None:
