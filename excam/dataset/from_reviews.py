@@ -15,12 +15,13 @@ SOURCE = "reviews"
 
 
 def samples_of(rows: Iterable[Mapping[str, Any]]) -> tuple[list[Sample], Counter[str]]:
-    """Samples, and why the other reviewed pairs gave none.
+    """Samples, one a text, and why the other reviewed pairs gave none.
 
     A confirmed report is learnt as it stands. A report of errors that readers call wrong becomes a correct pair. Where
-    they are divided, or say that the judge missed something without saying what, nobody knows the right report.
+    they are divided, or say that the judge missed something without saying what, nobody knows the right report; nor
+    where the same text, logged again or judged by another judge, would be both with and without an error.
     """
-    made: list[Sample] = []
+    made: dict[str, list[Sample]] = {}
     left_out: Counter[str] = Counter()
     for row in rows:
         opinion = settle(row["opinions"])
@@ -32,8 +33,12 @@ def samples_of(rows: Iterable[Mapping[str, Any]]) -> tuple[list[Sample], Counter
         elif opinion is Opinion.WRONG and report.status is not Status.ERROR:
             left_out["the judge missed an error that nobody wrote down"] += 1
         else:
-            made.append(_sample(row, report if opinion is Opinion.RIGHT else CORRECT_REPORT))
-    return made, left_out
+            sample = _sample(row, report if opinion is Opinion.RIGHT else CORRECT_REPORT)
+            made.setdefault(row["content_hash"], []).append(sample)
+    agreed = [found for found in made.values() if len({sample.label for sample in found}) == 1]
+    left_out["of a text that is another sample already"] += sum(len(found) - 1 for found in agreed)
+    left_out["readers contradict each other on its text"] += sum(map(len, made.values())) - sum(map(len, agreed))
+    return [found[0] for found in agreed], +left_out
 
 
 def _sample(row: Mapping[str, Any], report: ErrorReport) -> Sample:

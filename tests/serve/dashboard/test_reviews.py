@@ -100,3 +100,16 @@ def test_a_false_alarm_is_learnt_as_a_correct_pair_and_a_missed_error_not_at_all
     made, left_out = samples_of([clean, row | {"opinions": ["right", "wrong"]}])
     assert made == []
     assert sum(left_out.values()) == 2
+
+
+def test_a_text_reviewed_more_than_once_is_learnt_once_or_where_readers_contradict_each_other_never() -> None:
+    """The same answer is logged again and again, and two judges may have been held against each other on it."""
+    report = '{"errors": [{"severity": "minor", "type": "t", "location": "output", "span": "s", "explanation": "e"}]}'
+    row = {"content_hash": "c", "instruction": "i", "output": "o", "country": "ID", "language": None, "report": report}
+    alarm, found = row | {"opinions": ["wrong"]}, row | {"opinions": ["right"], "content_hash": "d"}
+    made, left_out = samples_of([alarm, found, alarm])
+    assert [sample.label for sample in made] == ["correct", "error"]
+    assert left_out == {"of a text that is another sample already": 1}
+    made, left_out = samples_of([found, found | {"opinions": ["wrong"]}, alarm])
+    assert [sample.item_id for sample in made] == ["reviews:c"]
+    assert left_out == {"readers contradict each other on its text": 2}
