@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from excam.cli.alone import alone_in
 from excam.cli.dataset_review import review
 from excam.cli.from_reviews import from_reviews
 
@@ -65,7 +66,8 @@ def build(
     rows = [row for path in soft for row in read_soft(path)]
     natural = wrong_answers == "natural"
     chosen = replace(PROFILES[profile], wordings=wordings, similar=similar, natural=natural)
-    account = run(sources, out, chosen, seed, rows).account
+    with alone_in(out):
+        account = run(sources, out, chosen, seed, rows).account
     _tell_missing(account.gathered.missing)
     for (split,), count in sorted(account.tally.by("split").items()):
         click.echo(f"{split}: {count:,} samples")
@@ -140,6 +142,7 @@ def soft(
 
     if unknown := [name for name in names if name not in SOURCES]:
         raise UserError(f"there is no source {unknown[0]!r}", f"take some of {', '.join(SOURCES)} with --source")
+    click.get_current_context().with_resource(alone_in(out))
     gathered = gather(sources, {name: SOURCES[name] for name in names})
     _tell_missing(gathered.missing)
     items = [mend(item) for item in gathered.items if item.cultural]
@@ -148,7 +151,7 @@ def soft(
         generator = HttpGenerator(endpoint, model, os.environ.get("EXCAM_API_KEY"))
     else:
         generator = VllmGenerator(model)
-    left = pending(items, read_soft(out) if out.is_dir() else [], generator.name, limit, seed)
+    left = pending(items, read_soft(out), generator.name, limit, seed)
     if not left:
         click.echo(f"nothing to do: {generator.name} was asked about all {len(items):,} items")
     for start in range(0, len(left), chunk):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ VERSION = "1.1"
 """Of the construction: raised when the same sources and seed would give other samples."""
 
 SUMMARY = "build.json"
+_DRAFT = ".build-"
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def build(
 ) -> Built:
     """Build the dataset under ``out``; the same sources and seed give the same bytes, whatever else differs.
 
-    The files come to ``out`` when all of them are written: a build that fails leaves what was there as it was.
+    The files come to ``out`` when all of them are written: a build that fails leaves what was there as it was, and
+    what one that was killed had written by then goes with the next. One build at a time may be at work in a folder.
     """
     chosen = profile if isinstance(profile, Profile) else PROFILES.get(profile)
     if chosen is None:
@@ -66,10 +69,12 @@ def build(
         by_split[split_of[component_of[item.group]]].append(item)
 
     out.mkdir(parents=True, exist_ok=True)
+    for left in out.glob(f"{_DRAFT}*"):
+        shutil.rmtree(left, ignore_errors=True)
     tally = Tally()
     twins = SoftTwins(soft, items)
     rules = RuleErrors([item.country for item in items if item.source == "normad" and item.country])
-    with TemporaryDirectory(prefix=".build-", dir=out) as name:
+    with TemporaryDirectory(prefix=_DRAFT, dir=out) as name:
         making = Path(name)
         for split, found in by_split.items():
             samples = split_samples(found, split, chosen, seed, rules, twins)

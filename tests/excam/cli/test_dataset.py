@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from filelock import FileLock
 
 from excam.cli.dataset import dataset
 from excam.dataset.gather import gather
@@ -104,6 +105,19 @@ def test_soft_errors_name_what_is_missing_and_what_is_no_source(folder: Path, tm
     found = CliRunner().invoke(dataset, [*wanted, "--source", "mangoes"])
     assert isinstance(found.exception, UserError)
     assert "no source 'mangoes'" in str(found.exception)
+
+
+@pytest.mark.parametrize(
+    "command", [("build", "--profile", "paper"), ("soft", "--model", "m", "--endpoint", "http://x")]
+)
+def test_two_commands_do_not_write_into_one_folder(folder: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Splits of two builds would be mixed, and soft errors of two models would take each other's place."""
+    with FileLock(tmp_path / ".lock"):
+        given = [*command, "--sources", str(folder.parent / "sources"), "--out", str(tmp_path)]
+        refused = CliRunner().invoke(dataset, given).exception
+    assert isinstance(refused, UserError)
+    assert "another run is at work" in refused.message
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -250,6 +250,7 @@ def test_a_build_that_fails_leaves_the_one_before_it_as_it_was(
     shutil.copytree(small_sources / "calmqa", root / "calmqa")
     build(root, out, small_profile, 3)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
+    (out / ".build-killed").mkdir()
     last = pq.read_table(out / "test.parquet").filter(pc.field("label") == "error")["item_id"][0].as_py()
     torn = SoftRow(last, "big", "minor", "freeform_qa", "Frage?", "Oft so.", "Frage?", "immer so.", "{", "valid", None)
     with pytest.raises(UserError, match="cannot be read"):
