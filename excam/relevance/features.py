@@ -80,10 +80,11 @@ def _fold_table() -> Codes:
 
 
 def _window(pair: Pair) -> str:
+    """What is read of a pair, each letter as one character however it was encoded."""
     instruction, output = pair
     if len(instruction) > INSTRUCTION_HEAD + INSTRUCTION_TAIL:
         instruction = f"{instruction[:INSTRUCTION_HEAD]} {instruction[-INSTRUCTION_TAIL:]}"
-    return f"{instruction}{GAP}{output[:OUTPUT_HEAD]}{GAP}"
+    return unicodedata.normalize("NFC", f"{instruction}{GAP}{output[:OUTPUT_HEAD]}{GAP}")
 
 
 def _buckets(hashes: Hashes, kind: int) -> Places:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -58,6 +60,15 @@ def test_questions_of_culture_pass_in_many_languages(instruction: str, output: s
 )
 def test_ordinary_requests_stop(instruction: str, output: str) -> None:
     assert not is_cultural(instruction, output)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_letter_is_the_same_however_it_was_encoded(form: Literal["NFC", "NFD"]) -> None:
+    """Korean syllables in parts were words that nobody knows, and all of them passed."""
+    asked, told = "비밀번호를 재설정하는 방법을 알려 주세요.", "설정에서 비밀번호를 바꿀 수 있습니다."
+    pair = normalize(form, asked), normalize(form, told)
+    assert gate(*pair) == gate(asked, told)
+    assert not is_cultural(*pair)
 
 
 def test_what_is_unknown_passes() -> None:
