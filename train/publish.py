@@ -6,7 +6,6 @@ import asyncio
 import math
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from excam.calibration import Calibration
 from excam.fault import UserError
 from excam.models import Adapter, BaseModel, write_card
 from excam.models.adapter_card import CONFIG, WEIGHTS, read_config, require_files
+from excam.models.cache import draft_in
 from excam.models.merge import lora_updates
 from excam.models.pull import settle
 from excam.report import Status
@@ -86,9 +86,7 @@ def publish(
     lora_updates(folder)  # what cannot be read back is not sealed
     facts = result_beside(folder)
     metrics = {key: value for key, value in facts.dev.items() if math.isfinite(value)}
-    home.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=".publishing-", dir=home))
-    try:
+    with draft_in(home, "publishing") as draft:
         for file in (CONFIG, WEIGHTS):
             shutil.copyfile(folder / file, draft / file)
         agreement = None
@@ -102,8 +100,6 @@ def publish(
         known: dict[str, Any] = {"calibration": calibration, "note": note, "metrics": metrics}
         write_card(draft, name=name, version=version, base=base, dataset=dataset, **known)
         return settle(draft, home), agreement
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def verify(folder: Path, base: BaseModel, rows: Sequence[Row]) -> Agreement:

@@ -161,7 +161,7 @@ def homes(cache: Path | None = None) -> list[Path]:
 
 
 def _names(cache: Path | None) -> set[str]:
-    return {path.parent.parent.name for home in homes(cache) for path in home.glob(f"*/*/{CARD}")}
+    return {path.parent.parent.name for home in homes(cache) for path in home.glob(f"[a-z0-9]*/*/{CARD}")}
 
 
 def _versions(name: str, cache: Path | None) -> dict[str, Path]:

@@ -60,6 +60,30 @@ def clear_left(root: Path, kind: str) -> None:
 
 
 @contextmanager
+def draft_in(home: Path, kind: str) -> Iterator[Path]:
+    """Give a folder to fill in ``home``, where it may be renamed; what is not renamed goes at the end.
+
+    Whoever fills one holds the lock beside it: the drafts of this kind whose lock is free are those of processes that
+    died, and are removed.
+    """
+    from filelock import FileLock
+
+    home.mkdir(parents=True, exist_ok=True)
+    for left in home.glob(f".{kind}-*.lock"):
+        with suppress(OSError), FileLock(left).acquire(timeout=0):
+            shutil.rmtree(left.with_suffix(""), ignore_errors=True)
+            left.unlink()
+    draft = Path(tempfile.mkdtemp(prefix=f".{kind}-", dir=home))
+    lock = draft.with_name(f"{draft.name}.lock")
+    try:
+        with FileLock(lock):
+            yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        lock.unlink(missing_ok=True)
+
+
+@contextmanager
 def appearing(root: Path, target: Path, facts: dict[str, object]) -> Iterator[Path]:
     """Give a folder to fill; it becomes ``target`` with a manifest in one rename, or leaves nothing behind.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from excam.calibration import Calibration
 from excam.cli.adapters import adapters
 from excam.fault import UserError
 from excam.models import BaseModel, resolve_adapter
+from excam.models.cache import draft_in
 from tests.train.conftest import tiny_model
 from train import adapter, lora
 from train.publish import Agreement, publish, rows_to_verify
@@ -96,6 +99,19 @@ def test_of_two_who_publish_one_version_at_once_the_second_is_told(run: Path, tm
             publish(run, **given, note="second", calibration=CALIBRATION)
     assert resolve_adapter(tmp_path / "home" / "judge" / "1.0").card.note == "first"
     assert len([*(tmp_path / "home").rglob("*")]) == 5, "two folders and three files"
+
+
+def test_what_a_publishing_that_was_killed_left_goes_with_the_next(run: Path, tmp_path: Path) -> None:
+    """An engine that verifies may take all memory there is, and a volume of adapters is small."""
+    home = tmp_path / "home"
+    code = "import os, sys; from pathlib import Path; from excam.models.cache import draft_in\n"
+    code += "with draft_in(Path(sys.argv[1]), 'publishing') as draft: (draft / 'weights').touch(); os._exit(9)"
+    assert subprocess.run([sys.executable, "-c", code, str(home)], check=False, timeout=60).returncode == 9
+    assert list(home.glob("*/weights"))
+    with draft_in(home, "publishing") as other:
+        publish(run, name="judge", version="1.0", base=BASE, home=home)
+        assert {path.name for path in home.iterdir()} == {"judge", other.name, f"{other.name}.lock"}
+    assert {path.name for path in home.iterdir()} == {"judge"}
 
 
 def test_an_adapter_is_published_for_no_base_but_the_one_it_was_trained_on(run: Path, tmp_path: Path) -> None:
