@@ -102,23 +102,33 @@ def read_soft(folder: Path) -> list[SoftRow]:
 
 def pending(items: Sequence[Item], done: Iterable[SoftRow], model: str, limit: int | None, seed: int) -> list[Item]:
     """The items that ``model`` has not yet been asked about, in an order the seed decides."""
-    known = {row.item_id for row in done if row.model == model}
-    left = [item for item in shuffled(items, seed, "pending") if item.item_id not in known]
+    asked: dict[str, list[SoftRow]] = {}
+    for row in done:
+        if row.model == model:
+            asked.setdefault(row.item_id, []).append(row)
+    order = shuffled(items, seed, "pending")
+    left = [item for item in order if not any(_made_from(row, item) for row in asked.get(item.item_id, ()))]
     return left if limit is None else left[:limit]
+
+
+def _made_from(row: SoftRow, item: Item | None) -> bool:
+    """Whether the row's correct pair says what the item does: in a source of another day its record may be another."""
+    return item is not None and item.gold in row.output and item.question.strip() in row.instruction
 
 
 class SoftTwins:
     """The valid tries of a file as twins: the correct pair beside the one with errors.
 
-    A try of an item that the build does not hold is counted as one of these outcomes too, ``no_such_item``.
+    A try of an item that the build does not hold, or not as it was then, is counted as one of these outcomes too,
+    ``no_such_item``.
     """
 
     def __init__(self, rows: Iterable[SoftRow], items: Iterable[Item]) -> None:
         self.outcomes = Counter[tuple[str, str, str]]()
         self._by_item: dict[str, list[SoftRow]] = {}
-        known = {item.item_id for item in items if item.cultural}
+        known = {item.item_id: item for item in items if item.cultural}
         for row in dict.fromkeys(rows):
-            usable = row.outcome == "valid" and row.item_id in known
+            usable = row.outcome == "valid" and _made_from(row, known.get(row.item_id))
             outcome = "no_such_item" if row.outcome == "valid" and not usable else row.outcome
             self.outcomes[row.model, row.severity, outcome] += 1
             if usable:

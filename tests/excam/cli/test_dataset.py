@@ -97,7 +97,10 @@ def test_soft_errors_name_what_is_missing_and_what_is_no_source(folder: Path, tm
     wanted = ["soft", "--sources", str(folder.parent / "sources"), "--out", str(tmp_path), "--model", "m"]
     wanted += ["--endpoint", "http://127.0.0.1:9/v1", "--source", "globalopinionqa", "--source", "mango"]
     items = gather(folder.parent / "sources").items
-    tried = [SoftRow(item.item_id, "m", "minor", "x", "i", "o", None, None, None, "no_json", None) for item in items]
+    tried = [
+        SoftRow(item.item_id, "m", "minor", "x", item.question, item.gold, None, None, None, "no_json", None)
+        for item in items
+    ]
     write_soft(tmp_path, tried)
     found = CliRunner().invoke(dataset, wanted)
     assert "missing: mango" in found.output

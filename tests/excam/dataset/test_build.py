@@ -225,10 +225,9 @@ def test_soft_errors_of_a_model_become_twins(small_sources: Path, small_profile:
         severity=Severity.MINOR, type="stereotyping", location=Location.OUTPUT, span="immer", explanation="Not all do."
     )  # fmt: skip
     report = ErrorReport(errors=(error,)).render()
-    valid = SoftRow(
-        item.item_id, "big", "minor", "freeform_qa", "Frage?", "Oft so.", "Frage?", "immer so.", report, "valid", None
-    )
-    spoilt = SoftRow(item.item_id, "big", "major", "freeform_qa", "Frage?", "Oft so.", None, None, None, "no_json", "…")
+    asked, told = f"Frage: {item.question}", f"Oft so: {item.gold}"
+    valid = SoftRow(item.item_id, "big", "minor", "freeform_qa", asked, told, asked, "immer so.", report, "valid", None)
+    spoilt = SoftRow(item.item_id, "big", "major", "freeform_qa", asked, told, None, None, None, "no_json", "…")
     stray = replace(valid, item_id="calmqa:of another build")
     found = build(root, tmp_path, small_profile, 3, [valid, spoilt, stray, spoilt])
     counts = found.account.tally.by("origin", "severity")
@@ -238,8 +237,8 @@ def test_soft_errors_of_a_model_become_twins(small_sources: Path, small_profile:
     made = [
         row for split in ("train", "dev", "test") for row in pq.read_table(tmp_path / f"{split}.parquet").to_pylist()
     ]
-    twins = [row for row in made if row["instruction"] == "Frage?"]
-    assert {row["output"] for row in twins} == {"Oft so.", "immer so."}
+    twins = [row for row in made if row["instruction"] == asked]
+    assert {row["output"] for row in twins} == {told, "immer so."}
     assert len({row["twin_id"] for row in twins}) == 1
 
 
@@ -251,8 +250,10 @@ def test_a_build_that_fails_leaves_the_one_before_it_as_it_was(
     build(root, out, small_profile, 3)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     (out / ".build-killed").mkdir()
-    last = pq.read_table(out / "test.parquet").filter(pc.field("label") == "error")["item_id"][0].as_py()
-    torn = SoftRow(last, "big", "minor", "freeform_qa", "Frage?", "Oft so.", "Frage?", "immer so.", "{", "valid", None)
+    item_id = pq.read_table(out / "test.parquet").filter(pc.field("label") == "error")["item_id"][0].as_py()
+    item = next(item for item in gather(root).items if item.item_id == item_id)
+    known = (item_id, "big", "minor", "freeform_qa", item.question, item.gold)
+    torn = SoftRow(*known, "Frage?", "immer so.", "{", "valid", None)
     with pytest.raises(UserError, match="cannot be read"):
         build(root, out, replace(small_profile, chores=2), 3, [torn])
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

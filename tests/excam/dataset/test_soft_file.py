@@ -80,6 +80,20 @@ def test_two_runs_of_one_model_give_an_item_two_pairs_of_twins(make_item: MakeIt
     assert len(samples) == 8
 
 
+@pytest.mark.parametrize("change", [{"gold": "Ceviche is fried fish."}, {"question": "What is never eaten?"}])
+def test_what_was_written_for_a_record_that_is_another_now_is_not_used_and_the_new_one_is_still_to_be_tried(
+    make_item: MakeItem, change: dict[str, str]
+) -> None:
+    """A source that was corrected keeps the ids of its records: the correct twin would say what no longer is."""
+    item = _items(make_item)[0]
+    rows = list(make_soft([item], Scripted(), 0))
+    now = item.model_copy(update=change)
+    found = SoftTwins(rows, [now])
+    assert list(found.twins([now])) == []
+    assert found.outcomes == {("scripted", "minor", "no_such_item"): 1, ("scripted", "major", "no_such_item"): 1}
+    assert pending([now], rows, "scripted", None, 0) == [now]
+
+
 class Away:
     """A server that is not there, or busy all the time."""
 
