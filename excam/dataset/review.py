@@ -104,8 +104,8 @@ class Ballot:
         self.votes: list[Vote] = _read(self._path) if self._path.exists() else []
 
     def done(self) -> set[str]:
-        """The samples this reviewer has voted on."""
-        return {vote.sample_id for vote in self.votes}
+        """The samples this reviewer has voted on; one whose name differs in a dot or a blank has the same file."""
+        return {vote.sample_id for vote in self.votes if vote.reviewer == self.reviewer}
 
     def add(self, vote: Vote) -> None:
         """Record a vote; the file is complete before and after, never in between."""

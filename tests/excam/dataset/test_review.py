@@ -27,6 +27,7 @@ def test_everyone_with_one_seed_sees_the_same_errors_evenly_over_sources(built: 
 def test_votes_outlive_the_session_and_reviewers_do_not_disturb_each_other(tmp_path: Path) -> None:
     Ballot(tmp_path, "Ann B.").add(_vote("s1", "Ann B."))
     Ballot(tmp_path, "Bob").add(_vote("s1", "Bob"))
+    assert Ballot(tmp_path, "Ann B").done() == set(), "she was not asked yet"
     again = Ballot(tmp_path, "Ann B.")
     assert again.done() == {"s1"}
     again.add(_vote("s2", "Ann B."))
