@@ -17,4 +17,4 @@ def alone_in(out: Path) -> AbstractContextManager[Any]:
     try:
         return FileLock(out / ".lock").acquire(timeout=0)
     except Timeout:
-        raise UserError(f"another run is at work in {out}", "wait for its end, or choose another --out") from None
+        raise UserError(f"another run is at work in {out}", "wait for its end, or choose another folder") from None

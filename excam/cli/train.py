@@ -69,8 +69,9 @@ def train(
 
     chosen = Recipe.load(recipe or Path(base).name, **read_changes(changes))
     kept = storage if storage and "://" in storage else str(Path(storage or out).resolve())
-    click.get_current_context().with_resource(alone_in(out))
-    _check_place(kept, out, resume, begun(kept))
+    for folder in {out.resolve(), *([] if "://" in kept else [Path(kept)])}:
+        click.get_current_context().with_resource(alone_in(folder))
+    _check_place(kept, resume, begun(kept))
     found = resolve(base)
     update = mean_update([_adapter(name, found) for name in begin]) if begin else None
     click.echo(f"tokens of {data} for {found.name}", err=True)
@@ -133,8 +134,8 @@ def say(facts: Mapping[str, Any]) -> None:
     click.echo(line, err=True)
 
 
-def _check_place(storage: str, out: Path, resume: bool, held: bool) -> None:
+def _check_place(storage: str, resume: bool, held: bool) -> None:
     if held and not resume:
-        raise UserError(f"{storage} holds a run", f"go on with it by --resume, or choose another --out than {out}")
+        raise UserError(f"{storage} holds a run", "go on with it by --resume, or choose another folder")
     if resume and not held:
         raise UserError(f"{storage} holds no run to go on with", "leave --resume away to begin one")

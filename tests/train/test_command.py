@@ -46,14 +46,19 @@ def test_storage_may_be_named_from_where_one_stands(tmp_path: Path, monkeypatch:
     assert f"{tmp_path / 'kept'} holds no run" in str(CliRunner().invoke(train, given).exception)
 
 
-def test_two_runs_do_not_work_in_one_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("taken", ["out", "kept"])
+def test_two_runs_do_not_work_in_one_folder(tmp_path: Path, taken: str) -> None:
+    """Neither in that of their results nor in that of their checkpoints."""
     given = ["--base", "smollm2-135m", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
-    (tmp_path / "out").mkdir()
-    with FileLock(tmp_path / "out" / ".lock"):
+    given += ["--storage", str(tmp_path / "kept")]
+    (tmp_path / taken).mkdir()
+    with FileLock(tmp_path / taken / ".lock"):
         answer = CliRunner().invoke(train, given)
     assert isinstance(answer.exception, UserError), answer.output
-    assert "another run is at work" in answer.exception.message
-    assert "there is no" in str(CliRunner().invoke(train, given).exception), "the first has ended: only data is missing"
+    assert f"another run is at work in {tmp_path / taken}" in answer.exception.message
+    for storage in ("kept", "out"):
+        ended = CliRunner().invoke(train, [*given, "--storage", str(tmp_path / storage)])
+        assert "there is no" in str(ended.exception), "the first has ended: only data is missing"
 
 
 @pytest.mark.parametrize("published", [False, True])
