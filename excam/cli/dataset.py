@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from excam.cli.alone import alone_in
 from excam.cli.dataset_review import review
 from excam.cli.from_reviews import from_reviews
+
+if TYPE_CHECKING:
+    from excam.dataset.gather import Gathered
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path)
@@ -68,7 +71,7 @@ def build(
     chosen = replace(PROFILES[profile], wordings=wordings, similar=similar, natural=natural)
     with alone_in(out):
         account = run(sources, out, chosen, seed, rows).account
-    _tell_missing(account.gathered.missing)
+    _tell_missing(account.gathered)
     for (split,), count in sorted(account.tally.by("split").items()):
         click.echo(f"{split}: {count:,} samples")
     strays = sum(count for (_, _, outcome), count in account.soft.items() if outcome == "no_such_item")
@@ -78,11 +81,13 @@ def build(
     click.echo(f"{left_out:,} records left out, {unused:,} items unused; {out / 'card.md'} says why")
 
 
-def _tell_missing(names: Sequence[str]) -> None:
+def _tell_missing(gathered: Gathered) -> None:
     from excam.dataset.sources import SOURCES
 
-    for name in names:
+    for name in gathered.missing:
         click.echo(f"missing: {name}. {SOURCES[name].get_it}", err=True)
+    for doubt in gathered.doubts():
+        click.echo(f"look at {doubt}", err=True)
 
 
 @dataset.command()
@@ -144,7 +149,7 @@ def soft(
         raise UserError(f"there is no source {unknown[0]!r}", f"take some of {', '.join(SOURCES)} with --source")
     click.get_current_context().with_resource(alone_in(out))
     gathered = gather(sources, {name: SOURCES[name] for name in names})
-    _tell_missing(gathered.missing)
+    _tell_missing(gathered)
     items = [mend(item) for item in gathered.items if item.cultural]
     generator: Generator
     if endpoint:

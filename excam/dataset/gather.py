@@ -9,6 +9,7 @@ from pathlib import Path
 
 from excam.dataset.item import BadRecord, Item
 from excam.dataset.sources import SOURCES, Source
+from excam.dataset.sources.records import UNREAD
 from excam.fault import UserError
 
 
@@ -27,6 +28,12 @@ class Gathered:
         key = (record.source, record.reason)
         self.bad[key] += 1
         self.places.setdefault(key, record.place)
+
+    def doubts(self) -> list[str]:
+        """What to look at before a build is used: files not read to their end, and sources that gave no item."""
+        torn = [f"{self.places[key]}: {key[1]}" for key in sorted(self.bad) if key[1].startswith(UNREAD)]
+        given = {item.source for item in self.items}
+        return torn + [f"{name}: nothing in its files could be used" for name in self.found if name not in given]
 
 
 def gather(root: Path, sources: Mapping[str, Source] = SOURCES) -> Gathered:

@@ -21,6 +21,9 @@ from excam.fault import UserError
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """Text with something in it, its outer white space taken off; text that is not valid Unicode is refused."""
 
+UNREAD = "file: cannot be read from here on"
+"""How the reason begins that stands for all records from a place on, however many there were."""
+
 Fields = dict[str, Any]
 LONGEST_CSV_FIELD = 50_000_000
 _UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, KeyError, csv.Error, RuntimeError)
@@ -65,7 +68,7 @@ def read_records(source: str, path: Path) -> Iterator[tuple[str, Fields | BadRec
                 yield place, BadRecord(source=source, place=place, reason=reason)
     except _UNREADABLE as error:
         place = f"{name}:{number + 1}"
-        reason = f"file: cannot be read from here on ({type(error).__name__}: {error})"
+        reason = f"{UNREAD} ({type(error).__name__}: {error})"
         yield place, BadRecord(source=source, place=place, reason=reason)
 
 

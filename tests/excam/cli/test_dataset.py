@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +110,22 @@ def test_soft_errors_name_what_is_missing_and_what_is_no_source(folder: Path, tm
     found = CliRunner().invoke(dataset, [*wanted, "--source", "mangoes"])
     assert isinstance(found.exception, UserError)
     assert "no source 'mangoes'" in str(found.exception)
+
+
+def test_a_source_that_was_not_read_to_its_end_is_told_of_and_so_is_one_that_gave_nothing(
+    folder: Path, tmp_path: Path
+) -> None:
+    """A download that broke off stands for thousands of records, and would be counted as one."""
+    root = tmp_path / "sources"
+    shutil.copytree(folder.parent / "sources", root)
+    whole = root / "globalopinionqa" / "pairs.jsonl.gz"
+    whole.write_bytes(whole.read_bytes()[:-20])
+    (root / "epic").mkdir()
+    (root / "epic" / "annotations.jsonl.gz").write_bytes(b"")
+    command = ["build", "--sources", str(root), "--out", str(tmp_path / "out"), "--profile", "paper"]
+    told = CliRunner().invoke(dataset, command).stderr
+    assert re.search(r"^look at globalopinionqa/pairs.jsonl.gz:\d+: file: cannot be read from here on", told, re.M)
+    assert "look at epic: nothing in its files could be used" in told
 
 
 @pytest.mark.parametrize(
