@@ -14,7 +14,7 @@ from typing import Any
 from excam.country import normalise
 from excam.dataset.item import BadRecord
 from excam.dataset.sources.culturalbench import NAME, SOURCE, Judgement
-from excam.dataset.sources.records import read_rows
+from excam.dataset.sources.records import UNREAD, read_rows
 from excam.fault import UserError
 from excam.report import Status
 from excam.stats import wilson
@@ -43,6 +43,8 @@ def read_questions(root: Path, only: frozenset[str] | None = None) -> list[Quest
     for path in paths:
         for row in read_rows(NAME, path, Judgement):
             if isinstance(row, BadRecord):
+                if row.reason.startswith(UNREAD):
+                    raise UserError(f"{row.place}: {row.reason}", "get the file again")
                 continue  # the multiple-choice file says nothing of each option
             one = row[1]
             if only is None or f"{NAME}:{one.question_id}" in only:

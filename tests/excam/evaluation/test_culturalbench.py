@@ -50,6 +50,14 @@ def test_a_hard_question_counts_only_if_all_four_judgements_are_right(tmp_path: 
     assert found["easy", "MX"] == (1, 1)
 
 
+def test_nobody_is_measured_on_half_a_file(tmp_path: Path) -> None:
+    _write(tmp_path, {name: [True, False, False, False] for name in "abcdefgh"})
+    path = tmp_path / "culturalbench" / "true_false.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(UserError, match=r"culturalbench/true_false.jsonl.gz:\d+: file: cannot be read from here on"):
+        read_questions(tmp_path)
+
+
 def test_a_judge_that_cannot_tell_the_options_apart_has_picked_none(tmp_path: Path) -> None:
     _write(tmp_path, {"a": [True, False, False, False]})
     questions = read_questions(tmp_path)
