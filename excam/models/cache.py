@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -50,15 +50,6 @@ def only_one(root: Path, name: str, progress: Progress = quiet) -> Iterator[None
         lock.release()
 
 
-def clear_left(root: Path, kind: str) -> None:
-    """Remove what processes that died left of this kind in ``tmp``: every draft whose lock of its name is free."""
-    from filelock import FileLock
-
-    for left in (root / "tmp").glob(f"{kind}-*"):
-        with suppress(OSError), FileLock(root / "locks" / f"{left.name}.lock").acquire(timeout=0):
-            shutil.rmtree(left, ignore_errors=True)
-
-
 @contextmanager
 def draft_in(home: Path, kind: str) -> Iterator[Path]:
     """Give a folder to fill in ``home``, where it may be renamed; what is not renamed goes at the end.
@@ -73,10 +64,11 @@ def draft_in(home: Path, kind: str) -> Iterator[Path]:
         with suppress(OSError), FileLock(left).acquire(timeout=0):
             shutil.rmtree(left.with_suffix(""), ignore_errors=True)
             left.unlink()
-    draft = Path(tempfile.mkdtemp(prefix=f".{kind}-", dir=home))
+    draft = home / f".{kind}-{secrets.token_hex(8)}"
     lock = draft.with_name(f"{draft.name}.lock")
     try:
         with FileLock(lock):
+            draft.mkdir(mode=0o700)
             yield draft
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -87,32 +79,26 @@ def draft_in(home: Path, kind: str) -> Iterator[Path]:
 def appearing(root: Path, target: Path, facts: dict[str, object]) -> Iterator[Path]:
     """Give a folder to fill; it becomes ``target`` with a manifest in one rename, or leaves nothing behind.
 
-    The caller holds the lock of ``target.name``, so whatever lies in ``tmp`` under that name was left by a process that
-    died and is removed, and so is a broken ``target``.
+    The caller holds the lock of what is made, so whatever is there as ``target`` is broken, and is replaced.
     """
     from safetensors import SafetensorError
 
-    (root / "tmp").mkdir(parents=True, exist_ok=True)
-    for left in (root / "tmp").glob(f"{target.name}-*"):
-        shutil.rmtree(left)
-    draft = Path(tempfile.mkdtemp(prefix=f"{target.name}-", dir=root / "tmp"))
-    try:
-        yield draft
-        files = {path.name: file_sha256(path) for path in sorted(draft.iterdir())}
-        (draft / MANIFEST).write_text(json.dumps({**facts, "files": files}, indent=1), "utf-8")
-        draft.chmod(0o755)  # mkdtemp makes it private; a cache may be shared
-        if target.exists():
-            shutil.rmtree(target)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft.rename(target)
-        for name, sha in files.items():
-            remember(target / name, sha, digests(root))
-    except SafetensorError as problem:  # its writer has no other error for a disk that is full
-        raise UserError(
-            f"{target} cannot be written: {problem}", "make room, or set EXCAM_CACHE to a folder that has room"
-        ) from problem
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with draft_in(root / "tmp", "making") as draft:
+        try:
+            yield draft
+            files = {path.name: file_sha256(path) for path in sorted(draft.iterdir())}
+            (draft / MANIFEST).write_text(json.dumps({**facts, "files": files}, indent=1), "utf-8")
+            draft.chmod(0o755)  # a draft is private; a cache may be shared
+            if target.exists():
+                shutil.rmtree(target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            draft.rename(target)
+        except SafetensorError as problem:  # its writer has no other error for a disk that is full
+            raise UserError(
+                f"{target} cannot be written: {problem}", "make room, or set EXCAM_CACHE to a folder that has room"
+            ) from problem
+    for name, sha in files.items():
+        remember(target / name, sha, digests(root))
 
 
 def is_whole(folder: Path, facts: dict[str, object], memory: Path, progress: Progress = quiet) -> bool:

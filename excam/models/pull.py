@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import errno
-import hashlib
-import os
-import shutil
 import tarfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Self
 
 from excam.fault import UserError
 from excam.models.adapter_card import CARD, CONFIG, WEIGHTS, read_card
 from excam.models.adapters import Adapter, resolve_adapter
-from excam.models.cache import cache_root, clear_left, only_one
+from excam.models.cache import cache_root, draft_in, only_one
 
 FILES = (CARD, CONFIG, WEIGHTS)
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
@@ -43,7 +39,7 @@ def pull(source: str, *, sha256: str | None = None, cache: Path | None = None) -
     their hashes are those of the card, and the weights' hash the one asked for, where one is.
     """
     root = cache_root(cache)
-    with _draft(root, source) as draft:
+    with draft_in((root / "tmp").resolve(), "pull") as draft:
         _take(source, draft)
         found = _resolved(draft, source, cache)
         if sha256 is not None and found.sha256 != sha256.lower():
@@ -54,24 +50,6 @@ def pull(source: str, *, sha256: str | None = None, cache: Path | None = None) -
                 "ask whoever gave you the hash",
             )
         return settle(draft, root / "adapters", cache)
-
-
-@contextmanager
-def _draft(root: Path, source: str) -> Iterator[Path]:
-    """A folder to fill from the source, by one process at a time: what those that died left, of any source, goes.
-
-    The same adapter may be pulled from another source the next time: a signed URL is another with every signature.
-    """
-    name = f"pull-{hashlib.sha256(os.fsencode(source)).hexdigest()[:16]}"
-    draft = (root / "tmp" / name).resolve()
-    clear_left(root, "pull")
-    with only_one(root, name):
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True, mode=0o700)
-        try:
-            yield draft
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
 
 
 def settle(draft: Path, home: Path, cache: Path | None = None) -> Adapter:

@@ -141,11 +141,11 @@ def test_a_pull_that_was_killed_is_done_again_and_its_draft_goes(made: Adapter, 
     killed = subprocess.run([sys.executable, "-c", code, str(made.path)], check=False, timeout=120)
     assert killed.returncode == 9
     assert list((tmp_path / "cache" / "tmp").iterdir()), "it died with its draft made"
-    other = tmp_path / "cache" / "tmp" / "pull-other"
-    other.mkdir()
-    with FileLock(tmp_path / "cache" / "locks" / "pull-other.lock"):
+    with FileLock(tmp_path / "cache" / "tmp" / ".pull-other.lock"):
+        (tmp_path / "cache" / "tmp" / ".pull-other").mkdir()
         assert run("pull", str(tmp_path / again)).exit_code == 0
-    assert list((tmp_path / "cache" / "tmp").iterdir()) == [other], "that one is still at work"
+    left = {path.name for path in (tmp_path / "cache" / "tmp").iterdir()}
+    assert left == {".pull-other", ".pull-other.lock"}, "that one is still at work"
 
 
 def test_a_card_that_would_fill_the_memory_is_not_read(made: Adapter) -> None:

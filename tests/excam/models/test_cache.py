@@ -21,11 +21,11 @@ BUILD = """
 import sys, time
 from pathlib import Path
 from excam.models.cache import appearing, digests, is_whole, only_one
-root, seconds = Path(sys.argv[1]), float(sys.argv[2])
+root, seconds, name = Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
 facts = {"origin": "x", "converter": 1}
-with only_one(root, "m"):
-    if not is_whole(root / "models" / "m", facts, digests(root)):
-        with appearing(root, root / "models" / "m", facts) as draft:
+with only_one(root, name):
+    if not is_whole(root / "models" / name, facts, digests(root)):
+        with appearing(root, root / "models" / name, facts) as draft:
             (draft / "weights").write_bytes(b"half")
             print("building", flush=True)
             time.sleep(seconds)
@@ -33,8 +33,8 @@ with only_one(root, "m"):
 """
 
 
-def _build(root: Path, seconds: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", BUILD, str(root), str(seconds)]
+def _build(root: Path, seconds: float, name: str = "m") -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", BUILD, str(root), str(seconds), name]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -56,12 +56,14 @@ def made(cache: Path) -> Path:
     return target
 
 
-def test_a_process_killed_half_way_leaves_nothing_and_blocks_nobody(cache: Path) -> None:
-    with _build(cache, 60) as killed:
+@pytest.mark.parametrize("killed_at", ["m", "another"])
+def test_a_process_killed_half_way_leaves_nothing_and_blocks_nobody(cache: Path, killed_at: str) -> None:
+    """Nor does it when it was at work on another model, that may never be made again."""
+    with _build(cache, 60, killed_at) as killed:
         assert killed.stdout is not None
         assert killed.stdout.readline() == "building\n"
         killed.kill()
-    assert not (cache / "models" / "m").exists()
+    assert not (cache / "models").exists()
     assert list((cache / "tmp").iterdir()) != []
     with _build(cache, 0) as second:
         assert second.wait(300) == 0
