@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -171,10 +172,12 @@ def _calmqa(given: Sequence[tuple[Asked, Answer]], factual: Any, relevant: Any) 
 
 
 def _load(name: str | None) -> Any:
-    """A function by MODULE:NAME."""
+    """A function by MODULE:NAME; a module of one's own may lie in the folder one stands in."""
     if name is None:
         return None
     module, _, attribute = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # at the end: no file there takes the place of a package
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as problem:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,7 @@ def test_leave_one_out_runs_become_the_table_of_figure_3(data: Path, tmp_path: P
     assert "| untuned base |" in text
 
 
-def test_answers_of_a_chatbot_are_scored(tmp_path: Path) -> None:
+def test_answers_of_a_chatbot_are_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "msqa" / "msqa.jsonl.gz"
     path.parent.mkdir()
     record = {"id": "1", "language": "en", "category": "Products", "question": "Which symbol?", "answer": "An owl."}
@@ -133,6 +134,10 @@ def test_answers_of_a_chatbot_are_scored(tmp_path: Path) -> None:
     assert "topic" in _run(*common).stdout
     for name in ("no.such:thing", "math:pi"):
         assert isinstance(_run(*common, "--grader", name).exception, UserError)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_grader.py").write_text("def hard(question, gold, answer): return 'incorrect'")
+    assert json.loads(_run(*common, "--grader", "my_grader:hard", "--json").stdout)[0]["f"] == 0
 
 
 def test_what_is_not_known_of_long_answers_is_null_and_what_is_left_out_is_told(tmp_path: Path) -> None:
