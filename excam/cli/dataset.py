@@ -159,10 +159,14 @@ def soft(
     left = pending(items, read_soft(out), generator.name, limit, seed)
     if not left:
         click.echo(f"nothing to do: {generator.name} was asked about all {len(items):,} items")
+    tried = 0
     for start in range(0, len(left), chunk):
         rows = list(make_soft(left[start : start + chunk], generator, seed))
         path = write_soft(out, rows)
+        tried += len({row.item_id for row in rows})
         click.echo(f"{path.name}: {sum(row.outcome == 'valid' for row in rows)} valid of {len(rows)} tries")
+    if tried < len(left):
+        click.echo(f"{generator.name} did not come to {len(left) - tried:,} items: run the command again", err=True)
 
 
 dataset.add_command(review)

@@ -49,9 +49,10 @@ class SoftRow:
 
 
 def make_soft(items: Sequence[Item], generator: Generator, seed: int) -> Iterator[SoftRow]:
-    """One minor and one major try for every item, as the paper did it; nothing is tried again.
+    """One minor and one major try for every item, as the paper did it; what was answered is not tried again.
 
-    A server that came to none of them ends the run before anything is recorded: the items are still to be tried.
+    An item that a server was too busy or too far away to come to is not recorded and is still to be tried. One that
+    came to none of them ends the run.
     """
     words = Wordsmith(seed, "soft")
     pairs = []
@@ -59,13 +60,16 @@ def make_soft(items: Sequence[Item], generator: Generator, seed: int) -> Iterato
         instruction, (written,) = words.say(item, item.task, (item.gold,))
         pairs += [(item, instruction, written.text, severity) for severity in Severity]
     answers = generator.generate([prompt(instruction, output, severity) for _, instruction, output, severity in pairs])
-    lost = [answer for answer in answers if isinstance(answer, GenerationFailure) and answer.unreachable]
+    lost = {place: one for place, one in enumerate(answers) if isinstance(one, GenerationFailure) and one.unreachable}
     if lost and len(lost) == len(answers):
         raise UserError(
             f"{generator.name} answered none of {len(lost)} prompts ({lost[0].reason})",
             "see that the server runs and has time, then run the command again: it goes on where it stopped",
         )
+    left = {pairs[place][0].item_id for place in lost}
     for (item, instruction, output, severity), answer in zip(pairs, answers, strict=True):
+        if item.item_id in left:
+            continue
         known = (item.item_id, generator.name, severity.value, item.task.value, instruction, output)
         if isinstance(answer, GenerationFailure):
             yield SoftRow(*known, None, None, None, "no_answer", answer.reason)

@@ -108,6 +108,17 @@ def test_items_that_no_server_saw_are_still_to_be_tried(make_item: MakeItem) -> 
         list(make_soft(_items(make_item), Away(), 0))
 
 
+def test_an_item_that_a_busy_server_did_not_come_to_is_still_to_be_tried(make_item: MakeItem, tmp_path: Path) -> None:
+    class Busy(Scripted):
+        def generate(self, prompts: Sequence[str]) -> list[str | GenerationFailure]:
+            return [*super().generate(prompts[:-1]), GenerationFailure("HTTP 429", unreachable=True)]
+
+    items = _items(make_item)
+    write_soft(tmp_path, make_soft(items, Busy(), 0))
+    assert pending(items, read_soft(tmp_path), "scripted", None, 0) == items[-1:]
+    assert len(read_soft(tmp_path)) == 4, "a major try without its minor one is none"
+
+
 def test_a_file_taken_away_makes_no_other_be_overwritten(make_item: MakeItem, tmp_path: Path) -> None:
     first, second, third = (write_soft(tmp_path, make_soft([item], Scripted(), 0)) for item in _items(make_item))
     first.unlink()
