@@ -14,8 +14,10 @@ import pydantic
 import torch
 from torch import Tensor, nn
 
+from excam.calibration import Calibration
 from excam.fault import UserError
-from excam.models import BaseModel
+from excam.models import BaseModel, resolve_adapter
+from excam.models.adapter_card import CARD
 from excam.models.merge import lora_updates
 from train.lora import adapters, factors
 
@@ -58,16 +60,30 @@ def save(model: nn.Module, folder: Path, *, base: str, rank: int | None = None) 
     return weights.stat().st_size
 
 
+VERIFIED = "verified_"
+"""How the names of figures begin that are not of the run but of its publishing."""
+
+
 class RunResult(pydantic.BaseModel):
-    """What a card tells of the run that made an adapter."""
+    """What a card tells of the run that made an adapter, and what only an earlier card of it can tell."""
 
     base_sha256: str | None = None
     dataset: str | None = None
     dev: dict[str, float] = {}
+    calibration: Calibration | None = None
+    note: str | None = None
 
 
 def result_beside(folder: Path) -> RunResult:
-    """What the run that saved this adapter wrote beside it, where it did; a file that cannot be read is a fault."""
+    """What is known of the run that saved this adapter: by its card if it has one, else by what lies beside it.
+
+    A file that cannot be read is a fault, and so is an adapter that is not what its card says.
+    """
+    if (folder / CARD).is_file():
+        card = resolve_adapter(folder).card
+        of_run = {name: value for name, value in card.metrics.items() if not name.startswith(VERIFIED)}
+        found = RunResult(base_sha256=card.base.sha256, dataset=card.dataset, dev=of_run)
+        return found.model_copy(update={"calibration": card.calibration, "note": card.note})
     file = folder.resolve().parent / "result.json"
     fix = "bring it back as the run wrote it, or take it away to go on without what it says"
     try:

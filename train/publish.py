@@ -21,7 +21,7 @@ from excam.models.cache import draft_in
 from excam.models.merge import lora_updates
 from excam.models.pull import settle
 from excam.report import Status
-from train.adapter import check_trained_on, mean_update, result_beside
+from train.adapter import VERIFIED, check_trained_on, mean_update, result_beside
 from train.split import read_rows
 
 ENOUGH_THE_SAME = 0.98
@@ -76,7 +76,10 @@ def publish(
     calibration: Calibration | None = None,
     note: str | None = None,
 ) -> tuple[Adapter, Agreement | None]:
-    """Copy the adapter's files, verify the copy on ``rows``, write its card with the figures, move it into place."""
+    """Copy the adapter's files, verify the copy on ``rows``, write its card with the figures, move it into place.
+
+    One that has a card already takes along what that says, but for what is given anew.
+    """
     require_files(folder)
     if (home / name / version).exists():
         raise UserError(
@@ -95,9 +98,10 @@ def publish(
             write_card(trial, name=name, version=version, base=base, dataset="trial")
             agreement = verify(trial, base, rows)
             shutil.rmtree(trial)
-            metrics |= {"verified_pairs": len(rows), "verified_same": round(agreement.same, 4)}
+            metrics |= {f"{VERIFIED}pairs": len(rows), f"{VERIFIED}same": round(agreement.same, 4)}
         dataset = facts.dataset or "not stated"
-        known: dict[str, Any] = {"calibration": calibration, "note": note, "metrics": metrics}
+        known: dict[str, Any] = {"calibration": calibration or facts.calibration, "note": note or facts.note}
+        known["metrics"] = metrics
         write_card(draft, name=name, version=version, base=base, dataset=dataset, **known)
         return settle(draft, home), agreement
 

@@ -28,6 +28,7 @@ from train.publish import Agreement, publish, rows_to_verify
 from train.split import TEXTS
 
 BASE = BaseModel("tiny", Path("/models/tiny"), "a" * 64, "CC0-1.0")
+OTHER = BaseModel("twin", Path("/models/twin"), "b" * 64, "CC0-1.0")
 CALIBRATION = Calibration(
     method="temperature", temperature=1.5, threshold=0.4, pairs=100, ece_before=0.2, ece_after=0.1
 )
@@ -70,6 +71,20 @@ def test_a_published_adapter_has_the_figures_of_its_run_and_read_only_files(run:
     assert resolve_adapter(made.path).card == made.card
     assert all(path.stat().st_mode & 0o222 == 0 for path in made.path.iterdir())
     assert sorted(path.name for path in (tmp_path / "home").iterdir()) == ["judge"], "no draft is left"
+
+
+def test_an_adapter_published_again_takes_its_card_along_and_stays_with_its_base(run: Path, tmp_path: Path) -> None:
+    """As one does to give it a calibration: its figures and its data are those of the run that made it."""
+    home = tmp_path / "home"
+    first, _ = publish(run, name="judge", version="1.0", base=BASE, home=home, note="of one source")
+    second, _ = publish(first.path, name="judge", version="1.1", base=BASE, home=home, calibration=CALIBRATION)
+    third, _ = publish(second.path, name="judge", version="1.1.1", base=BASE, home=home, note="of two sources")
+    for card in (second.card, third.card):
+        assert (card.metrics, card.dataset) == (first.card.metrics, first.card.dataset)
+        assert card.calibration == CALIBRATION
+    assert (second.card.note, third.card.note) == ("of one source", "of two sources")
+    with pytest.raises(UserError, match="was trained on another base model"):
+        publish(first.path, name="judge", version="1.2", base=OTHER, home=home)
 
 
 def test_a_version_is_published_once(run: Path, tmp_path: Path) -> None:
@@ -115,9 +130,8 @@ def test_what_a_publishing_that_was_killed_left_goes_with_the_next(run: Path, tm
 
 
 def test_an_adapter_is_published_for_no_base_but_the_one_it_was_trained_on(run: Path, tmp_path: Path) -> None:
-    other = BaseModel("twin", Path("/models/twin"), "b" * 64, "CC0-1.0")
     with pytest.raises(UserError, match="was trained on another base model"):
-        publish(run, name="judge", version="1.0", base=other, home=tmp_path / "home")
+        publish(run, name="judge", version="1.0", base=OTHER, home=tmp_path / "home")
 
 
 @pytest.mark.parametrize(
