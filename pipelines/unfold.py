@@ -7,7 +7,7 @@ known before anything of that size is made.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,11 +21,14 @@ def unfolded_bytes(table: pa.Table) -> int:
 
 
 def records_of(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows as plain dictionaries; text that is no UTF-8 stays bytes, a time no clock can hold its number."""
+    """The rows as plain dictionaries; text that is no UTF-8 stays bytes, a time no clock can hold its number.
+
+    A map is a dictionary too, so that its entries are found by their names, as they are in any nested column.
+    """
     names = table.column_names
     table = table.cast(pa.schema([pa.field(field.name, _changed(field.type, _as_is)) for field in table.schema]))
     try:
-        columns = [column.to_pylist() for column in table.columns]
+        columns = [column.to_pylist(maps_as_pydicts=_maps(column.type)) for column in table.columns]
     except (ValueError, OverflowError):
         columns = [_cells(column) for column in table.columns]
     return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
@@ -71,12 +74,21 @@ def _as_is(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+def _maps(kind: pa.DataType) -> Literal["lossy"] | None:
+    """How Arrow is to give out the maps in a type: as dictionaries, or as lists of pairs where a key is no name."""
+    if pa.types.is_map(kind) and not _is_text(kind.key_type):
+        return None
+    inner = [kind.field(place).type for place in range(kind.num_fields)]
+    return "lossy" if all(map(_maps, inner)) else None
+
+
 def _cells(column: pa.ChunkedArray) -> list[Any]:
     """Cell by cell, texts as bytes first, so that one that cannot be read spoils no other."""
     cells = []
+    maps = _maps(column.type)
     for cell in column.cast(_changed(column.type, lambda _: pa.large_binary())):
         try:
-            cells.append(_texts(cell.as_py()))
+            cells.append(_texts(cell.as_py(maps_as_pydicts=maps)))
         except (ValueError, OverflowError):
             cells.append(f"{column.type} {getattr(cell, 'value', 'unreadable')}")
     return cells
@@ -89,7 +101,11 @@ def _texts(value: Any) -> Any:
         except UnicodeDecodeError:
             return value
     if isinstance(value, dict):
-        return {key: _texts(one) for key, one in value.items()}
+        return {_name(key): _texts(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(_texts(one) for one in value)
     return value
+
+
+def _name(key: str | bytes) -> str:
+    return key if isinstance(key, str) else key.decode(errors="backslashreplace")

@@ -22,7 +22,7 @@ from excam.shapes import look_up
 from excam.store.connection import transact
 from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY, pair_key
 from excam.store.lease import Lease
-from excam.store.mentions import mentions, same
+from excam.store.mentions import by_names, mentions, same
 
 FORGOTTEN = "the text of this pair was deleted"
 
@@ -152,8 +152,12 @@ def _of_person(rows: pa.RecordBatchReader, selection: Selection) -> Iterator[pa.
 
 
 def _holds(metadata: str, selection: Selection) -> bool:
-    opened = json.loads(metadata)
-    return isinstance(opened, dict) and all(same(look_up(opened, name), value) for name, value in selection.metadata)
+    opened = by_names(json.loads(metadata))
+    if not isinstance(opened, dict):
+        return False
+    under = opened.get("metadata")
+    opened = {**under, **opened} if isinstance(under, dict) else opened
+    return all(same(look_up(opened, name), value) for name, value in selection.metadata)
 
 
 def _letters(connection: duckdb.DuckDBPyConnection, selection: Selection) -> list[str]:

@@ -37,6 +37,16 @@ def same(found: Any, value: str) -> bool:
     return found == value or (found is not None and not isinstance(found, str) and json.dumps(found) == value)
 
 
+def by_names(value: Any) -> Any:
+    """The same with lists of names and their values as objects: maps in Parquet logs were once kept as such lists."""
+    if isinstance(value, dict):
+        return {key: by_names(one) for key, one in value.items()}
+    named = isinstance(value, list) and value and all(isinstance(one, list) and len(one) == 2 for one in value)
+    if named and all(isinstance(name, str) for name, _ in value):
+        return {name: by_names(one) for name, one in value}
+    return value
+
+
 def _spellings(name: str) -> set[str]:
     """The keys that may hold what a dotted name leads to: a log can be nested, flat or something in between."""
     steps = [step for step in name.split(".") if not step.isdecimal()]
@@ -84,6 +94,9 @@ def _holds(part: Any, names: set[str] | None, value: str, named: bool = False) -
     if isinstance(part, Mapping):
         return any(_holds(one, names, value, names is not None and key in names) for key, one in part.items())
     if isinstance(part, list):
+        # A map in a Parquet log was once kept as a list of names and their values.
+        if len(part) == 2 and isinstance(part[0], str) and part[0] in (names or ()):
+            return _holds(part[1], names, value, True)
         return any(_holds(one, names, value, named) for one in part)
     start = part.lstrip("\ufeff \t\r\n")[:1] if isinstance(part, str) else ""
     if start not in ("{", "[", '"'):

@@ -140,7 +140,7 @@ def test_every_kind_of_column_comes_out_as_it_went_in(tmp_path: Path) -> None:
     )
     pq.write_table(table, tmp_path / "log.parquet")
     (unit,) = read(tmp_path / "log.parquet")
-    assert unit.records == pq.read_table(tmp_path / "log.parquet").to_pylist()
+    assert unit.records == pq.read_table(tmp_path / "log.parquet").to_pylist(maps_as_pydicts="strict")
 
 
 def test_text_that_is_no_utf8_stays_bytes_however_deep_and_times_beyond_clocks_are_bad_fields(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from excam.mapping import BadField, RecordMapping
+from excam.pair import LoggedPair
 from pipelines.log_file import LogFile, inspect
 from pipelines.read import Unit, read_units, record_json
 from pipelines.units import Sampling, Section, pending_rows, sections_of, unit_fingerprint, unit_rows_of
@@ -84,6 +86,29 @@ def test_text_that_is_no_utf8_is_one_bad_field_and_the_other_rows_are_read(tmp_p
     assert [isinstance(each, BadField) for each in read] == [False, True, False]
     assert str(read[1]) == "instruction: expected text, found bytes"
     assert json.loads(record_json(unit.records[1]))["instruction"] == r"\xff\xfe"
+
+
+def test_the_entries_of_a_map_are_found_by_their_names_and_so_is_a_person_among_them(tmp_path: Path) -> None:
+    by_name = pa.map_(pa.string(), pa.string())
+    columns: dict[str, Any] = {
+        "prompt": ["Why?", "How?"],
+        "reply": ["So.", "Thus."],
+        "ts": ["2026-01-01"] * 2,
+        "metadata": pa.array([[("user", "Ana")], None], by_name),
+        "labels": pa.array([{"own": [("app", "travel")]}, None], pa.struct([("own", by_name)])),
+        "by_day": pa.array([[(date(2026, 1, 1), "Thursday")], None], pa.map_(pa.date32(), pa.string())),
+    }
+    mapping = RecordMapping(fields={"app": "labels.own.app"}, metadata=("by_day",))
+    for texts in (["Why?", "How?"], ["Why?", "\udcff"]):
+        prompts = pa.array([text.encode("utf-8", "surrogateescape") for text in texts])
+        columns["prompt"] = pa.Array.from_buffers(pa.string(), 2, prompts.buffers())
+        pq.write_table(pa.table(columns), tmp_path / "log.parquet")
+        (unit,) = units_of(log_file(tmp_path / "log.parquet"), 10)
+        pair = mapping.read(unit.records[0])
+        assert isinstance(pair, LoggedPair)
+        assert (pair.app, pair.metadata["user"]) == ("travel", "Ana")
+        assert json.loads(pair.metadata_json or "")["by_day"] == [["2026-01-01", "Thursday"]], "a day is no name"
+        assert unit.records[1]["metadata"] is None
 
 
 def test_units_shrink_for_huge_rows_and_grow_for_small_samples() -> None:

@@ -153,6 +153,7 @@ def test_pairs_are_chosen_only_where_everything_asked_for_holds(sqlite_store: St
         verdict(1, metadata=json.dumps({"user": "42", "note": "42"}, ensure_ascii=False)),
         verdict(2, metadata=json.dumps({"user": 421, "other": "42"}, ensure_ascii=False)),
         verdict(3, metadata=json.dumps({"user": hostile}, ensure_ascii=False)),
+        verdict(4, metadata=json.dumps({"metadata": [["user", "43"], ["channel", "web"]]})),  # once a map
         verdict(200, pair_id="late \0", metadata=json.dumps({"user": 42})),
         dead_letter(300, record="{broken " + hostile),
         dead_letter(301, record='{"pair_id": "p1", "output": null}'),
@@ -165,11 +166,12 @@ def test_pairs_are_chosen_only_where_everything_asked_for_holds(sqlite_store: St
     assert chosen(metadata=(("user", "42"),)) == (3, 0)
     assert chosen(metadata=(("user", "42"), ("note", "42"))) == (1, 0)
     assert chosen(metadata=(("user", "42"),), before=date(2025, 3, 4)) == (2, 0)
+    assert chosen(metadata=(("user", "43"),)) == chosen(metadata=(("metadata.user", "43"),)) == (1, 0)
     assert chosen(metadata=(("user", hostile),)) == (1, 1)
     assert chosen(pair_ids=("p1", "p2")) == (2, 1)
     assert chosen(pair_ids=("late \0",)) == (1, 0)
     assert chosen(before=date(2025, 3, 3)) == (0, 0)
-    assert chosen(before=date(2100, 1, 1)) == (5, 2)
+    assert chosen(before=date(2100, 1, 1)) == (6, 2)
     with pytest.raises(UserError, match="which pairs"):
         Selection()
 

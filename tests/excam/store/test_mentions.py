@@ -20,6 +20,7 @@ WHO = "alice-4711"
         {"metadata": json.dumps({"user.id": WHO})},
         {"metadata": json.dumps(json.dumps({"user": {"id": WHO}}))},
         {"id": [WHO, "another"]},
+        {"metadata": [["channel", "web"], ["user.id", WHO]]},
         {"user": json.dumps({"id": WHO})[:-1]},
     ],
 )
