@@ -7,11 +7,14 @@ never changes once it has a number, so each is asked for once.
 from __future__ import annotations
 
 import base64
+import importlib.util
 import io
 import json
 import os
+import re
 import struct
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,6 +26,7 @@ Reader = Callable[[bytes], dict[str, Any]]
 
 USER, PASSWORD = "EXCAM_SCHEMA_REGISTRY_USER", "EXCAM_SCHEMA_REGISTRY_PASSWORD"
 TIMEOUT = 10.0
+_OWN_TYPES = re.compile(r"google/protobuf/\w+\.proto")
 
 
 class UndecodableError(ValueError):
@@ -47,13 +51,15 @@ class Registry:
         if len(framed) < 5:
             raise UndecodableError("shorter than a schema number")
         (number,) = struct.unpack(">I", framed[1:5])
-        if number not in self._readers:
-            self._readers[number] = self._reader(number)
         try:
+            if number not in self._readers:
+                self._readers[number] = self._reader(number)
             return self._readers[number](framed[5:])
-        except UndecodableError:
+        except (UndecodableError, RegistryAwayError, ImportError):
             raise
-        except Exception as error:  # decoders fail in any way on hostile bytes
+        except (
+            Exception
+        ) as error:  # decoders fail in any way on hostile bytes, and on schemas they cannot make sense of
             raise UndecodableError(f"not a message of schema {number}: {plain(error)}") from error
 
     def check(self) -> None:
@@ -68,15 +74,24 @@ class Registry:
             ) from error
 
     def _reader(self, number: int) -> Reader:
-        found = self._get(f"/schemas/ids/{number}")
+        place = f"/schemas/ids/{number}"
+        found = self._get(place)
         kind = found.get("schemaType", "AVRO")
         if kind == "AVRO":
-            return avro_reader(found["schema"])
+            return avro_reader(self._schemas(place, found))
         if kind == "PROTOBUF":
-            return protobuf_reader(self._get(f"/schemas/ids/{number}?format=serialized")["schema"])
+            return protobuf_reader(self._schemas(place, found, form="?format=serialized"))
         if kind == "JSON":
             return _json_reader
         raise UndecodableError(f"schema {number} is of kind {kind}, which this version does not read")
+
+    def _schemas(self, place: str, found: Mapping[str, Any], form: str = "", name: str = "") -> dict[str, str]:
+        """The schema found at a place and, before it, by their names, those it refers to with what these stand on."""
+        schemas: dict[str, str] = {}
+        for one in found.get("references") or ():
+            where = f"/subjects/{urllib.parse.quote(one['subject'], safe='')}/versions/{one['version']}"
+            schemas |= self._schemas(where, self._get(where), form, one["name"])
+        return schemas | {name: (self._get(place + form) if form else found)["schema"]}
 
     def _get(self, path: str) -> dict[str, Any]:
         request = urllib.request.Request(self._url + path, headers={"Accept": "application/json"})
@@ -96,11 +111,12 @@ class Registry:
             raise RegistryAwayError(f"the schema registry does not answer: {plain(error)}") from error
 
 
-def avro_reader(schema: str) -> Reader:
-    """Reads Avro's binary form without a container."""
+def avro_reader(schemas: Mapping[str, str]) -> Reader:
+    """Reads Avro's binary form without a container, by the last of the schemas; the others are what it refers to."""
     import fastavro
 
-    parsed = fastavro.parse_schema(json.loads(schema))
+    known: dict[str, Any] = {}
+    parsed = [fastavro.parse_schema(json.loads(schema), known) for schema in schemas.values()][-1]
 
     def read(body: bytes) -> dict[str, Any]:
         return _object(fastavro.schemaless_reader(io.BytesIO(body), parsed, None))
@@ -108,8 +124,11 @@ def avro_reader(schema: str) -> Reader:
     return read
 
 
-def protobuf_reader(serialized: str) -> Reader:
-    """Reads Protobuf: the schema is a file descriptor, and an index path in front of the body names the message."""
+def protobuf_reader(schemas: Mapping[str, str]) -> Reader:
+    """Reads Protobuf by the last of the schemas; the others are what it imports, by the names it does so.
+
+    A schema is a file descriptor, and an index path in front of the body names the message.
+    """
     from google.protobuf import (  # type: ignore[import-untyped]
         descriptor_pb2,
         descriptor_pool,
@@ -117,9 +136,23 @@ def protobuf_reader(serialized: str) -> Reader:
         message_factory,
     )
 
-    file = descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(serialized))
     pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
+    known = set(schemas)
+
+    def add(name: str, file: Any) -> None:
+        """Add a file to the pool after what it imports of Protobuf's own types, which no registry has to hold."""
+        for own in filter(_OWN_TYPES.fullmatch, set(file.dependency) - known):
+            known.add(own)
+            module = own.removesuffix(".proto").replace("/", ".") + "_pb2"
+            if importlib.util.find_spec(module) is not None:
+                described = importlib.import_module(module).DESCRIPTOR.serialized_pb
+                add(own, descriptor_pb2.FileDescriptorProto.FromString(described))
+        file.name = name or file.name
+        pool.Add(file)
+
+    for name, serialized in schemas.items():
+        file = descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(serialized))
+        add(name, file)
     top = [pool.FindMessageTypeByName(".".join(filter(None, (file.package, one.name)))) for one in file.message_type]
 
     def read(body: bytes) -> dict[str, Any]:
@@ -128,7 +161,7 @@ def protobuf_reader(serialized: str) -> Reader:
         for index in path[1:]:
             kind = kind.nested_types[index]
         message = message_factory.GetMessageClass(kind).FromString(rest)
-        return _object(json_format.MessageToDict(message, preserving_proto_field_name=True))
+        return _object(json_format.MessageToDict(message, preserving_proto_field_name=True, descriptor_pool=pool))
 
     return read
 

@@ -38,14 +38,46 @@ def protobuf_schema() -> Any:
     return file
 
 
+ASKED = {"type": "record", "name": "chat.Asked", "fields": [{"name": "prompt", "type": "string"}]}
+REFERRING = {
+    "type": "record",
+    "name": "chat.Turn",
+    "fields": [{"name": "asked", "type": "chat.Asked"}, {"name": "answer", "type": "string"}],
+}
+
+
+def importing_schema() -> Any:
+    """A message that holds one of another file, and a moment in Protobuf's own type."""
+    kind = descriptor_pb2.FieldDescriptorProto
+    moment = "google/protobuf/timestamp.proto"
+    file = descriptor_pb2.FileDescriptorProto(name="default", syntax="proto3", dependency=[moment, "chat/pair.proto"])
+    turn = file.message_type.add(name="Turn")
+    for number, (name, type_name) in enumerate({"pair": ".chat.Pair", "ts": ".google.protobuf.Timestamp"}.items(), 1):
+        turn.field.add(name=name, number=number, type=kind.TYPE_MESSAGE, label=kind.LABEL_OPTIONAL, type_name=type_name)
+    return file
+
+
+def _serialized(file: Any) -> dict[str, str]:
+    return {"schema": base64.b64encode(file.SerializeToString()).decode()}
+
+
+def _refers_to(name: str, subject: str) -> dict[str, Any]:
+    return {"references": [{"name": name, "subject": subject, "version": 2}]}
+
+
 SCHEMAS = {
     "/schemas/ids/1": {"schema": json.dumps(AVRO)},
     "/schemas/ids/2": {"schemaType": "PROTOBUF", "schema": 'syntax = "proto3"; …'},
-    "/schemas/ids/2?format=serialized": {
-        "schema": base64.b64encode(protobuf_schema().SerializeToString()).decode(),
-    },
+    "/schemas/ids/2?format=serialized": _serialized(protobuf_schema()),
     "/schemas/ids/3": {"schemaType": "JSON", "schema": "{}"},
     "/schemas/ids/4": {"schema": json.dumps(TOLD)},
+    "/schemas/ids/5": {"schema": json.dumps(REFERRING), **_refers_to("chat.Asked", "chat/asked")},
+    "/subjects/chat%2Fasked/versions/2": {"schema": json.dumps(ASKED)},
+    "/schemas/ids/6": {"schemaType": "PROTOBUF", "schema": "…", **_refers_to("chat/pair.proto", "pair")},
+    "/schemas/ids/6?format=serialized": _serialized(importing_schema()),
+    "/subjects/pair/versions/2": {"schemaType": "PROTOBUF", "schema": "…"},
+    "/subjects/pair/versions/2?format=serialized": _serialized(protobuf_schema()),
+    "/schemas/ids/7": {"schema": json.dumps(REFERRING)},
 }
 
 

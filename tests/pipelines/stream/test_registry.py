@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 from typing import Any
 
+import fastavro
 import pytest
 from google.protobuf import descriptor_pool, message_factory  # type: ignore[import-untyped]
 
 from excam.fault import UserError
 from pipelines.stream.decode import Undecodable, decode
 from pipelines.stream.registry import Registry, RegistryAwayError
-from tests.pipelines.stream.registry_server import avro_body, framed, protobuf_schema, serving
+from tests.pipelines.stream.registry_server import ASKED, REFERRING, avro_body, framed, protobuf_schema, serving
 
 
 def test_each_format_is_decoded_by_the_schema_its_number_names_and_schemas_are_asked_for_once(
@@ -38,6 +40,21 @@ def test_each_format_is_decoded_by_the_schema_its_number_names_and_schemas_are_a
                 assert [one.record for one in decode(value, registry)] == [expected]
     assert len(seen) == 4
     assert {credentials for _, credentials in seen} == {"Basic " + base64.b64encode(b"reader:hidden").decode()}
+
+
+def test_a_schema_is_read_with_those_it_refers_to_and_with_protobufs_own_types() -> None:
+    turn = {"asked": {"prompt": "Hi"}, "answer": "Hello"}
+    avro = io.BytesIO()
+    fastavro.schemaless_writer(avro, fastavro.parse_schema([ASKED, REFERRING]), ("chat.Turn", turn))
+    in_union = avro.getvalue()[1:]  # less the number of the record that was chosen
+    protobuf = b"\0" + bytes([0x0A, 4, 0x0A, 2]) + b"Hi" + bytes([0x12, 6, 0x08]) + bytes([0x80, 0xE2, 0xCF, 0xAA, 6])
+    with serving([]) as url:
+        registry = Registry(url)
+        assert [one.record for one in decode(framed(5, in_union), registry)] == [turn]
+        (found,) = decode(framed(6, protobuf), registry)
+        assert found.record == {"pair": {"prompt": "Hi"}, "ts": "2023-11-14T22:13:20Z"}
+        (lost,) = decode(framed(7, in_union), registry)
+        assert isinstance(lost.record, Undecodable), "a schema that cannot be had whole ends no stream"
 
 
 def test_what_does_not_fit_its_schema_is_a_reason_and_a_registry_that_is_away_is_not_the_messages_fault() -> None:
