@@ -15,9 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from excam.country import normalise
 from excam.fault import UserError
-from excam.pair import LoggedPair, content_hash
+from excam.pair import LoggedPair, content_hash, is_time
 from excam.redact import KINDS, Redactor, redactor
 from excam.shapes import (
+    FLAT_NAMES,
+    TIME_NAMES,
     BadFieldError,
     columns_of,
     flat_fields,
@@ -118,6 +120,23 @@ class RecordMapping(BaseModel):
         """A record, or a message about one, without what must not be kept."""
         return self._redactor().value(value, Counter()) if self.redacts else value
 
+    def kept(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """A record as a dead letter keeps it: redacted, and such that a replay makes the same pair of it.
+
+        For that its time stays, and its id is the one that a pair has.
+        """
+        kept: dict[str, Any] = self.redacted(dict(record))
+        if self.redacts:
+            names = [self.fields["pair_id"]] if "pair_id" in self.fields else FLAT_NAMES["pair_id"]
+            bearing = next((name for name in names if look_up(record, name) is not None), None)
+            if bearing is not None:
+                own = look_up(record, bearing)
+                kept[bearing] = self._safe_id(str(own), Counter()) or own
+            for name in filter(None, (self.fields.get("logged_at"), *TIME_NAMES)):
+                if is_time(value := look_up(record, name)):
+                    kept[name] = value
+        return kept
+
     @classmethod
     def load(cls, path: str | Path) -> RecordMapping:
         """Read a mapping file; what is wrong with it is said with the file's name and the field."""
@@ -187,19 +206,20 @@ class RecordMapping(BaseModel):
         return LoggedPair.model_validate(found)
 
     def _redact(self, found: dict[str, Any]) -> None:
-        """Take out what must not be kept, before an id is made of the text; what was found is counted beside it.
-
-        An id that gives something away is replaced by its hash, so that it still tells pairs apart.
-        """
+        """Take out what must not be kept, before an id is made of the text; what was found is counted beside it."""
         counts: Counter[str] = Counter()
         for field in ("instruction", "output", "metadata"):
             found[field] = self._redactor().value(found[field], counts)
-        name = found.get("pair_id")
-        if name is not None and self._redactor(ID_KINDS).text(name, counts) != name:
-            digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=12)
-            found["pair_id"] = f"redacted-{digest.hexdigest()}"
+        if safe_id := self._safe_id(found.get("pair_id"), counts):
+            found["pair_id"] = safe_id
         if counts:
             found["metadata"]["redacted"] = dict(counts)
+
+    def _safe_id(self, name: str | None, counts: Counter[str]) -> str | None:
+        """For an id that gives something away its hash, which still tells pairs apart; None for any other."""
+        if name is None or self._redactor(ID_KINDS).text(name, counts) == name:
+            return None
+        return f"redacted-{hashlib.blake2b(name.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
 
 
 def _loose_metadata(value: Any) -> dict[str, Any]:

@@ -56,6 +56,15 @@ def parse_time(value: Any) -> datetime:
     return moment
 
 
+def is_time(value: Any) -> bool:
+    """Whether a value of a log is a moment that a pair may have been logged at."""
+    try:
+        parse_time(value)
+    except (ValueError, OverflowError, OSError):
+        return False
+    return True
+
+
 class LoggedPair(BaseModel):
     """One instruction and the output a chatbot gave to it, as logged."""
 

@@ -21,6 +21,8 @@ FLAT_NAMES: Mapping[str, tuple[str, ...]] = {
     "model": ("model", "model_name", "model_id"),
     "metadata": ("metadata",),
 }
+SPAN_TIMES = ("start_time_unix_nano", "startTimeUnixNano", "start_time", "timestamp")
+TIME_NAMES = (*FLAT_NAMES["logged_at"], *SPAN_TIMES)
 CHAT_COLUMNS = ("messages", "conversation", "conversations")
 DEEPEST = 100  # levels a record may be nested: what walks it does so by recursion, which Python ends at some 900
 NAMED = 10, 40  # columns of a record that a message names, and characters of each: they are whatever a log holds
@@ -203,12 +205,11 @@ def otel_fields(record: Record) -> dict[str, Any]:
     answers = turns(answered or [], "attributes.gen_ai.output.messages")
     span = next((record[key] for key in ("span_id", "spanId") if record.get(key)), None)
     trace = next((record[key] for key in ("trace_id", "traceId") if record.get(key)), None)
-    times = ("start_time_unix_nano", "startTimeUnixNano", "start_time", "timestamp")
     found = {
         "pair_id": f"{trace}-{span}" if trace and span else span or trace,
         "instruction": conversation(said, "attributes.gen_ai.input.messages"),
         "output": "\n".join(text for _, text in answers),
-        "logged_at": next((record[key] for key in times if record.get(key) is not None), None),
+        "logged_at": next((record[key] for key in SPAN_TIMES if record.get(key) is not None), None),
         "model": attributes.get("gen_ai.response.model") or attributes.get("gen_ai.request.model"),
         "app": resource.get("service.name") or record.get("service.name"),
     }

@@ -40,7 +40,7 @@ def screen_record(record: Mapping[str, Any], origin: Row, how: Screening, receiv
     pair = how.mapping.read(record, received_at)
     if isinstance(pair, BadField):
         detail = f"{origin['source']}, row {origin['row']}, {pair}"
-        return origin | dead_letter("map", "bad_field", detail, record_json(how.mapping.redacted(dict(record))))
+        return origin | dead_letter("map", "bad_field", detail, record_json(how.mapping.kept(record)))
     row = screen_pair(pair, how.sampling, gate=how.gate, share_known=how.share_known)
     return None if row is None else origin | row
 

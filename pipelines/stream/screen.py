@@ -58,15 +58,30 @@ def kept_message(message: Message, decoded: Decoded, mapping: RecordMapping, sha
         return record_json(told)
     content = told[MESSAGE]
     if isinstance(decoded.record, dict):
-        content["value"] = record_json(mapping.redacted(decoded.record))
-    for name in ("key", "value"):
-        content[name] = _safe(content[name], mapping)
+        content["value"] = record_json(_behind_escapes(mapping.kept(decoded.record), mapping))
+    else:
+        content["value"] = _safe(content["value"], mapping)
+    content["key"] = _safe(content["key"], mapping)
     content["headers"] = {str(mapping.redacted(name)): _safe(one, mapping) for name, one in content["headers"].items()}
     return record_json(told)
 
 
 def _safe(value: Any, mapping: RecordMapping) -> Any:
     if isinstance(value, str):
-        plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), value)
-        return mapping.redacted(plain)
+        return mapping.redacted(_unescaped(value))
     return withheld(base64.b64decode(value["base64"])) if isinstance(value, dict) and "base64" in value else value
+
+
+def _behind_escapes(value: Any, mapping: RecordMapping) -> Any:
+    """A redacted record without what JSON in its texts hides; all other texts are as they were."""
+    if isinstance(value, str):
+        plain = _unescaped(value)
+        safe = mapping.redacted(plain) if plain != value else plain
+        return value if safe == plain else safe
+    if isinstance(value, dict):
+        return {name: _behind_escapes(one, mapping) for name, one in value.items()}
+    return [_behind_escapes(one, mapping) for one in value] if isinstance(value, list) else value
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections import Counter
@@ -157,6 +158,21 @@ def test_a_mapping_redacts_before_a_pair_is_made_and_counts_beside_it() -> None:
     bad = mapping.read(record | {"ts": "joe@mail.example"})
     assert isinstance(bad, BadField)
     assert "joe" not in str(bad)
+
+
+@pytest.mark.parametrize("who", ["joe@mail.example", "+62 812-3456-7890", 1734567890120, "T-1"])
+def test_a_record_is_kept_so_that_a_replay_makes_the_same_pair_of_it(who: object) -> None:
+    """Its time may look like a national number, and what is left of two people's ids must still tell them apart."""
+    mapping = RecordMapping(redact="all", fields={"pair_id": "user.name", "logged_at": "at.ms"})
+    record = {"user": {"name": who}, "at": {"ms": 1728464441012}, "prompt": "I am joe@mail.example", "answer": "Hello"}
+    assert ALL.value(record, Counter())["at"] == {"ms": "[NATIONAL]"}
+    kept = json.loads(json.dumps(mapping.kept(record)))
+    assert "joe" not in json.dumps(kept)
+    again, pair = mapping.read(kept), mapping.read(record)
+    assert isinstance(pair, LoggedPair)
+    assert isinstance(again, LoggedPair)
+    assert (again.pair_id, again.logged_at, again.instruction) == (pair.pair_id, pair.logged_at, pair.instruction)
+    assert mapping.kept(record | {"id": "390.533.447-05"})["id"] == "[NATIONAL]", "which is not the pair's"
 
 
 @pytest.mark.parametrize("region", ["US", "us", "United States"])

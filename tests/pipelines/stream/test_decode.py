@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,3 +108,20 @@ def test_a_tombstone_has_no_record_and_a_bad_one_is_a_dead_letter_with_headers_a
     kept = message_of(json.loads(row["record"]))
     assert kept is not None
     assert kept[0] == bad
+
+
+def test_a_message_that_is_redacted_is_kept_as_one_that_can_be_tried_again() -> None:
+    how = replace(SCREENING, mapping=RecordMapping(redact="all", redact_regions=("US",)))
+    inside = r'{"from": "joe\u0040mail.example"}'
+    record = {"id": "joe@mail.example", "prompt": r"What is \u0041 in Java?", "answer": "A", "body": inside}
+    for moment in (1728464441012, 1725208303.2125550143):
+        message = Message("logs", 0, 5, json.dumps(record | {"ts": moment}).encode())
+        (row,) = screen_message(message, "kafka:logs", how, None).rows
+        assert row is not None
+        kept = message_of(json.loads(row["record"]))
+        assert kept is not None
+        assert "joe" not in row["record"]
+        (again,) = screen_message(kept[0], "kafka:logs", how, None).rows
+        assert again is not None
+        for name in ("kind", "pair_id", "logged_at", "content_hash"):
+            assert again[name] == row[name]
