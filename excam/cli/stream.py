@@ -79,7 +79,7 @@ def stream() -> None:
     default="earliest",
     show_default=True,
     metavar="earliest|latest|TIME",
-    help="Where partitions begin that the store does not know; known ones go on where it stands.",
+    help="Where a topic begins that the store does not know; a known one goes on where it stands.",
 )
 @click.option("--rewind", is_flag=True, help="Begin at --from even where the store stands elsewhere.")
 @click.option("--until-caught-up", is_flag=True, help="End when everything there at the start has its outcome.")

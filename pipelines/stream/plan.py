@@ -96,11 +96,12 @@ class Planner:
     bounds: dict[int, Bounds] = field(default_factory=dict)
 
     def begin(self, stored: Mapping[int, int], start: Position, *, rewind: bool) -> list[OffsetRange]:
-        """Take up the stored positions; those the store does not know begin at ``start`` and must be stored at once,
-        so that *latest* means the same moment after a crash."""
+        """Take up the stored positions; a topic the store does not know begins at ``start``, which must be stored at
+        once, so that *latest* means the same moment after a crash. Partitions that were added to one it knows begin at
+        their start, as they do while a stream runs: nobody has read them yet."""
         bounds = self.topic.bounds()
         fresh = {part: bound for part, bound in bounds.items() if rewind or part not in stored}
-        begun = self.topic.positions(start, fresh) if fresh else {}
+        begun = self.topic.positions(start if rewind or not stored else "earliest", fresh) if fresh else {}
         self.positions = dict(stored) | begun
         return [self._start(part, offset) for part, offset in begun.items()]
 

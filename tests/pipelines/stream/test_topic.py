@@ -47,6 +47,15 @@ def test_where_to_begin_can_be_the_start_the_end_or_a_moment(kafka: Kafka) -> No
         assert topic.positions(moment, bounds) == {0: 3, 1: 0}
 
 
+def test_a_partition_that_was_added_while_no_stream_ran_is_read_from_its_start(kafka: Kafka) -> None:
+    name = kafka.topic(2)
+    kafka.produce(name, [b"sent before the stream came back"], partition=lambda number: 1)
+    with topic_of(kafka, name) as topic:
+        planner = Planner(topic, BatchSize(max_batch=10, max_latency=30))
+        assert [(one.part, one.next_offset) for one in planner.begin({0: 0}, "latest", rewind=False)] == [(1, 0)]
+        assert [(one.part, one.next_offset) for one in planner.begin({0: 0}, "latest", rewind=True)] == [(0, 0), (1, 1)]
+
+
 def test_the_group_mirrors_what_it_is_told(kafka: Kafka) -> None:
     name = kafka.topic(2)
     with topic_of(kafka, name) as topic:
