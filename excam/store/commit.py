@@ -2,7 +2,8 @@
 
 1. The lease's row is touched under the writer's token: no token, no commit.
 2. Pairs are looked up by id. Unknown ones are stored, with their text once per content hash. Known ones with the same
-   text change nothing. A known id with *another* text is a conflict: the newcomer becomes a dead letter.
+   text change nothing, but for the share they stand for where a log is sampled more. A known id with *another* text is
+   a conflict: the newcomer becomes a dead letter.
 3. Verdicts that this judge has not given yet are stored, with one row an error.
 4. Dead letters are merged, those whose record now has a verdict are marked as resolved, and the ledger moves on; a
    topic's offsets must begin where it stands.
@@ -24,6 +25,7 @@ from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY
 from excam.store.lease import Lease
 from excam.store.ledger import LedgerUnit, write_ledger
 from excam.store.offsets import OffsetRange, write_ranges
+from excam.store.shares import raise_shares
 from excam.store.told import tell_commit
 from excam.store.url import quote
 
@@ -56,6 +58,8 @@ def commit(
         lease.fence(connection)
         _classify(connection, judge_version)
         committed = _write(connection, run_id, judge_version)
+        if not ranges:
+            raise_shares(connection, judge_version)
         write_ledger(connection, run_id, judge_version, units)
         write_ranges(connection, run_id, judge_version, ranges)
         fault_point("commit-written")

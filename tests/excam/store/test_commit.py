@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from excam.outcome import outcome_table
-from excam.store import CONFLICT, Committed, Store
+from excam.store import CONFLICT, Committed, OffsetRange, Store
+from excam.store.offsets import START as START_RANGE
 from tests.excam.store.outcomes import (
     CARD,
     JUDGE,
@@ -49,6 +50,29 @@ def test_the_same_batch_again_changes_nothing(store: Store) -> None:
     put(store, *batch)
     assert put(store, *batch) == Committed(known=3)
     assert [count(store, table) for table in ("texts", "pairs", "verdicts", "errors")] == [3, 3, 3, 3]
+
+
+def test_after_a_larger_sample_of_a_log_no_pair_stands_for_those_that_are_in_it_now(sqlite_store: Store) -> None:
+    first, second = verdict(0, errors=[error()]), verdict(1, errors=[error()])
+    with sqlite_store.lease() as lease:
+        for judge in (CARD, TUNED):
+            put(sqlite_store, first | {"sample_share": 0.25}, judge=judge, lease=lease)
+        put(sqlite_store, first, second, lease=lease)
+        put(sqlite_store, first | {"sample_share": 0.5}, lease=lease)
+    assert rows_of(sqlite_store, "SELECT sample_share FROM lake.pairs") == [{"sample_share": 1.0}] * 2
+    for table in ("verdicts", "errors"):
+        drawn = rows_of(sqlite_store, f"SELECT judge_version, pair_id, sample_share FROM lake.{table} ORDER BY ALL")
+        shares = {(row["judge_version"], row["pair_id"]): row["sample_share"] for row in drawn}
+        assert shares == {(JUDGE, "p0"): 1.0, (JUDGE, "p1"): 1.0, (TUNED.judge_version, "p0"): 0.25}
+
+
+def test_what_comes_twice_to_a_capped_stream_still_stands_for_what_the_cap_left_out(sqlite_store: Store) -> None:
+    read = OffsetRange("kafka:chat", 0, 0, 1, kind=START_RANGE)
+    with sqlite_store.lease() as lease:
+        put(sqlite_store, verdict(0, sample_share=0.25), lease=lease)
+        again = outcome_table([verdict(0, reused=True)])
+        sqlite_store.commit(lease, "run", JUDGE, [again], (), [read])
+    assert rows_of(sqlite_store, "SELECT sample_share FROM lake.verdicts") == [{"sample_share": 0.25}]
 
 
 def test_a_pair_twice_in_one_batch_is_stored_once(store: Store) -> None:
