@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -16,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from excam.country import normalise
 from excam.fault import UserError
 from excam.pair import LoggedPair, content_hash, is_time
-from excam.redact import KINDS, Redactor, redactor
+from excam.redact import KINDS, Redactor, redacted_id, redactor
 from excam.shapes import (
     FLAT_NAMES,
     TIME_NAMES,
@@ -219,7 +218,7 @@ class RecordMapping(BaseModel):
         """For an id that gives something away its hash, which still tells pairs apart; None for any other."""
         if name is None or self._redactor(ID_KINDS).text(name, counts) == name:
             return None
-        return f"redacted-{hashlib.blake2b(name.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
+        return redacted_id(name)
 
 
 def _loose_metadata(value: Any) -> dict[str, Any]:

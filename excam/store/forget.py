@@ -18,6 +18,7 @@ import duckdb
 import pyarrow as pa
 
 from excam.fault import UserError
+from excam.redact import redacted_id
 from excam.shapes import look_up
 from excam.store.connection import transact
 from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY, pair_key
@@ -38,6 +39,11 @@ class Selection:
     def __post_init__(self) -> None:
         if not (self.pair_ids or self.metadata or self.before):
             raise UserError("nothing says which pairs to delete", "name pairs, a metadata value or a day")
+
+    @property
+    def names(self) -> list[str]:
+        """The ids as a log has them, and as pairs have them of which these were redacted."""
+        return [*self.pair_ids, *map(redacted_id, self.pair_ids)]
 
 
 @dataclass(frozen=True)
@@ -133,8 +139,8 @@ def _condition(selection: Selection) -> tuple[str, dict[str, Any]]:
     parts, values = ["true"], dict[str, Any]()
     if selection.pair_ids:
         parts.append("list_contains($keys, pair_key) AND list_contains($ids, pair_id || '')")
-        values["ids"] = list(selection.pair_ids)
-        values["keys"] = [pair_key(name) for name in selection.pair_ids]
+        values["ids"] = selection.names
+        values["keys"] = [pair_key(name) for name in selection.names]
     if selection.before:
         parts.append("make_timestamp(epoch_us(logged_at))::DATE < $before")
         values["before"] = selection.before
@@ -170,9 +176,9 @@ def _letters(connection: duckdb.DuckDBPyConnection, selection: Selection) -> lis
     found = []
     for batch in rows:
         for row in batch.to_pylist():
-            named = not selection.pair_ids or row["pair_id"] in selection.pair_ids
+            named = not selection.pair_ids or row["pair_id"] in selection.names
             if not named and row["pair_id"] is None:
-                named = any(mentions(row["record"], None, one) for one in selection.pair_ids)
+                named = any(mentions(row["record"], None, one) for one in selection.names)
             if named and all(mentions(row["record"], name, value) for name, value in selection.metadata):
                 found.append(row["dead_id"])
     return found

@@ -15,6 +15,7 @@ import duckdb
 import pytest
 
 from excam.fault import UserError
+from excam.redact import redacted_id
 from excam.store import Committed, Forgotten, Selection, Store, scrub
 from excam.store.keys import pair_key
 from excam.store.queries import Bucket, By, trends
@@ -154,9 +155,11 @@ def test_pairs_are_chosen_only_where_everything_asked_for_holds(sqlite_store: St
         verdict(2, metadata=json.dumps({"user": 421, "other": "42"}, ensure_ascii=False)),
         verdict(3, metadata=json.dumps({"user": hostile}, ensure_ascii=False)),
         verdict(4, metadata=json.dumps({"metadata": [["user", "43"], ["channel", "web"]]})),  # once a map
+        verdict(5, pair_id=redacted_id("joe@mail.example")),
         verdict(200, pair_id="late \0", metadata=json.dumps({"user": 42})),
         dead_letter(300, record="{broken " + hostile),
         dead_letter(301, record='{"pair_id": "p1", "output": null}'),
+        dead_letter(302, record=json.dumps({"id": redacted_id("joe@mail.example"), "output": None})),
     )
 
     def chosen(**how: Any) -> tuple[int, int]:
@@ -170,8 +173,9 @@ def test_pairs_are_chosen_only_where_everything_asked_for_holds(sqlite_store: St
     assert chosen(metadata=(("user", hostile),)) == (1, 1)
     assert chosen(pair_ids=("p1", "p2")) == (2, 1)
     assert chosen(pair_ids=("late \0",)) == (1, 0)
+    assert chosen(pair_ids=("joe@mail.example",)) == (1, 1), "what it was called in the log, before it was redacted"
     assert chosen(before=date(2025, 3, 3)) == (0, 0)
-    assert chosen(before=date(2100, 1, 1)) == (6, 2)
+    assert chosen(before=date(2100, 1, 1)) == (7, 3)
     with pytest.raises(UserError, match="which pairs"):
         Selection()
 
