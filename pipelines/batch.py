@@ -13,7 +13,7 @@ from excam.store import LedgerUnit, Store
 from excam.store.dead_letters import missing_field
 from excam.store.replays import open_records
 from pipelines.caps import capped_sampling
-from pipelines.files import find_logs
+from pipelines.files import find_logs, outside
 from pipelines.log_file import BrokenFile, LogFile, inspect
 from pipelines.progress import Planned, Silence, Tally, Watcher
 from pipelines.reach import OutOfReachError, Patience, out_of_reach
@@ -79,6 +79,9 @@ def score_logs(
     uris = find_logs(places)
     arguments = {"logs": list(places), "share": options.share, "cap_per_country": options.cap_per_country}
     with session(store_url, settings, "score", arguments, options.wait, watcher) as run:
+        uris = outside(uris, run.store.data_path)
+        if not uris:
+            raise UserError(f"there is no Parquet file but the store's own at {', '.join(places)}", "name the logs")
         files, broken, away = _look(uris)
         if not files and away:
             raise out_of_reach(away)

@@ -85,6 +85,17 @@ def find_logs(places: Iterable[str]) -> list[str]:
     return list(found)
 
 
+def outside(uris: Iterable[str], folder: str) -> list[str]:
+    """Those of the files that do not lie in a folder, whatever links lead there: a store may stand among the logs."""
+    below = _known_as(folder).rstrip("/") + "/"
+    return [uri for uri in uris if not _known_as(uri).startswith(below)]
+
+
+def _known_as(uri: str) -> str:
+    path = uri.removeprefix("file://")
+    return path if "://" in path else os.path.realpath(path)
+
+
 def _conversion(text: re.Match[str]) -> str:
     """The command that turns a CSV or JSON log into Parquet: DuckDB is here anyway, and reads newlines in quotes."""
     read = READ_CSV if text[2].lower() == "csv" else READ_JSON

@@ -96,12 +96,12 @@ def first_day(judge: Any, judge_settings: JudgeSettings, tmp_path_factory: pytes
 
 @pytest.fixture(scope="module")
 def second_day(first_day: Judged, judge_settings: JudgeSettings, tmp_path_factory: pytest.TempPathFactory) -> Judged:
-    """The same folder with a log more: three new texts, and one of the day before under another id."""
+    """The same folder, and one with a log beside the store: three new texts, and one that is known by another id."""
     logs = tmp_path_factory.mktemp("second")
     store_url = first_day.copied_to(logs)
     records = [*(pair_record(number) for number in range(50, 53)), pair_record(1, pair_id="later")]
     pq.write_table(pa.Table.from_pylist(records), logs / "second.parquet")
-    places = [str(first_day.logs), str(logs / "second.parquet")]
+    places = [str(first_day.logs), str(logs)]
     return Judged(logs, store_url, score_logs(places, store_url, judge_settings, NO_GATE))
 
 

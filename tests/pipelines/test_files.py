@@ -22,7 +22,7 @@ from fsspec.implementations.local import LocalFileSystem
 from excam.fault import UserError
 from excam.mapping import RecordMapping
 from excam.pair import LoggedPair
-from pipelines.files import find_logs
+from pipelines.files import find_logs, outside
 from pipelines.log_file import BrokenFile, LogFile, inspect
 from tests.conftest import LogWriter, pair_record
 from tests.ports import free_port
@@ -36,6 +36,19 @@ def test_a_file_a_folder_and_a_glob_name_the_same_log(write_log: LogWriter, tmp_
     assert find_logs([str(tmp_path / "logs")]) == [path]
     assert find_logs([str(tmp_path / "logs" / "*" / "day*.parquet")]) == [path]
     assert find_logs([path, str(tmp_path / "logs")]) == [path]
+
+
+def test_what_a_store_keeps_among_the_logs_is_no_log(write_log: LogWriter, tmp_path: Path) -> None:
+    log = str(write_log("logs/day.parquet", RECORDS))
+    store = write_log("logs/store.data/lake/main/texts/ducklake-1.parquet", RECORDS).parents[3]
+    beside = str(write_log("logs/store.database/day.parquet", RECORDS))
+    (tmp_path / "linked").symlink_to(tmp_path / "logs")
+    assert outside(find_logs([str(tmp_path / "logs")]), str(store)) == [log, beside]
+    for place in (f"file://{tmp_path}/logs", str(tmp_path / "linked")):
+        assert len(outside(find_logs([place]), str(store))) == 2
+    assert outside(["s3://bucket/store/a.parquet", "s3://bucket/a.parquet"], "s3://bucket/store/") == [
+        "s3://bucket/a.parquet"
+    ]
 
 
 @pytest.mark.parametrize("place", ["logs [2026]", "logs [2026]/what?.parquet"])
