@@ -16,16 +16,22 @@ CONFLICT = "pair_id_conflict"
 # A record keeps one id however often it fails: a pair by its name and text, wherever it is met, and what could not be
 # read as a pair by its place. A replayed record has the id of the letter it comes from (docs/decisions/162).
 PLACE_ID = """left(sha256(coalesce(source, '') || '|' || coalesce(part, -1) || '|' || coalesce("row", -1)), 16)"""
-_PAIR_ID = "left(sha256('pair|' || pair_id || '|' || coalesce(content_hash, '')), 16)"
-OWN_ID = f"coalesce({_PAIR_ID}, {PLACE_ID})"
+_PAIR_ID = "left(sha256('pair|' || pair_id || '|' || coalesce({}content_hash, '')), 16)"
+OWN_ID = f"coalesce({_PAIR_ID.format('')}, {PLACE_ID})"
 
 
 # The batch's records that have a verdict now, and the open dead letters of this judge that they settle: those of the
-# same pair and text, those they were replayed from, and at their places those of no pair.
+# same pair and text, those they were replayed from, and at their places those of no pair. A conflict is settled where
+# its log was mended: at its place stands its text, under an id of its own.
 _JUDGED = "FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE NOT is_conflict) USING (n)"
+_MENDED = f"""SELECT dead_id
+    FROM (SELECT dead_id, pair_id, source, part, "row" FROM lake.dead_letters WHERE reason || '' = '{CONFLICT}')
+    JOIN (SELECT source, part, "row", content_hash {_JUDGED}) AS judged USING (source, part, "row")
+    WHERE dead_id = {_PAIR_ID.format("judged.")}"""
 _SETTLED = f"""resolved_at IS NULL AND judge_version || '' = $judge AND (
     dead_id IN (SELECT unnest([own_id, replay_of]) {_JUDGED}) OR
-    pair_id IS NULL AND dead_id IN (SELECT place_id {_JUDGED}))"""
+    pair_id IS NULL AND dead_id IN (SELECT place_id {_JUDGED}) OR
+    reason || '' = '{CONFLICT}' AND dead_id IN ({_MENDED}))"""
 
 
 def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge_version: str) -> tuple[int, int]:

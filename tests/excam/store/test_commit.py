@@ -105,6 +105,10 @@ def test_two_texts_under_one_new_id_keep_the_first_and_lose_neither(store: Store
     assert committed == Committed(verdicts=1, dead_letters=1, conflicts=1)
     assert rows_of(store, "SELECT output FROM lake.texts") == [{"output": "First."}]
     assert "Second." in open_letters(store)[0]["record"]
+    question = {"instruction": verdict(0)["instruction"], "row": 5}
+    assert put(store, verdict(3, **question, output="Third.")) == Committed(verdicts=1), "its text is not there"
+    mended = put(store, verdict(4, **question, output="Second."))
+    assert mended == Committed(verdicts=1, resolved=1), "it stands where it stood, and has an id of its own"
 
 
 def test_two_ids_that_share_a_short_key_are_two_pairs(store: Store) -> None:
