@@ -105,6 +105,14 @@ def test_a_store_moved_to_another_folder_still_opens(sqlite_store: Store, sqlite
         assert len(rows_of(moved, "SELECT instruction FROM lake.texts")) == 2
 
 
+def test_no_store_is_made_over_the_data_of_another_whose_files_it_would_remove(sqlite_store: Store) -> None:
+    put(sqlite_store, verdict(0))
+    assert sqlite_store.url.path is not None
+    other = sqlite_store.url.path.with_suffix(".db")
+    with pytest.raises(UserError, match="holds the data of another store"):
+        Store.open(f"ducklake:sqlite:{other}")
+
+
 def test_processes_that_create_the_same_store_at_once_make_one(tmp_path: Path) -> None:
     url = f"ducklake:sqlite:{tmp_path}/new/catalog.sqlite"
     program = f"from excam.store import Store; Store.open({url!r}).close()"
