@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 JUDGE_STAGE = "judge"
+PAIR_STAGES = (JUDGE_STAGE, "commit")  # whose letters keep a record as the pair that it was read as
 REPLAY_STAGE = "excam_replay_stage"
 _RECORD, _LETTER = "excam_replay_record", "excam_replay_letter"
 _SOURCE, _PART, _ROW = "excam_replay_source", "excam_replay_part", "excam_replay_row"

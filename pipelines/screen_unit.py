@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from excam.mapping import RecordMapping
 from pipelines.read import Unit
-from pipelines.replayed import JUDGE_STAGE, REPLAY_STAGE, replayed_record
+from pipelines.replayed import PAIR_STAGES, REPLAY_STAGE, replayed_record
 from pipelines.screen import Row, Screening, dead_letter, screen_record
 from pipelines.stream.message import message_of
 from pipelines.stream.registry import Registry
@@ -32,7 +32,7 @@ def screen_unit(
             # A message that can be read now may hold several records: the first has its place and so its letter.
             rows.extend(origin | row if row and row["source"] == origin["source"] else row for row in screened)
             continue
-        known_form = replayed is not None and raw[REPLAY_STAGE] == JUDGE_STAGE
+        known_form = replayed is not None and raw[REPLAY_STAGE] in PAIR_STAGES
         stored = known_form or (section.own and not replayed)
         how = Screening(
             RecordMapping() if known_form else mapping,

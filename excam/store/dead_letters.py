@@ -50,7 +50,7 @@ def merge_dead_letters(connection: duckdb.DuckDBPyConnection, run_id: str, judge
             SELECT n, dead_id, pair_id, source, part, "row", 'commit', '{CONFLICT}',
                    'the store already holds this pair_id with another text; this record was not judged under it',
                    to_json(struct_pack(pair_id, instruction, output, logged_at := logged_at::VARCHAR, country, language,
-                                       app, model, metadata))::VARCHAR, 1
+                                       app, model, metadata, sample_share))::VARCHAR, 1
             FROM temp.batch SEMI JOIN (SELECT n FROM temp.claim WHERE is_conflict) USING (n)
         )
         SELECT DISTINCT ON (dead_id) * FROM fallen ANTI JOIN judged USING (dead_id) ORDER BY dead_id, n

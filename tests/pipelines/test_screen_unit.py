@@ -23,15 +23,16 @@ from pipelines.units import Sampling, sections_of
 from tests.conftest import LogWriter, pair_record
 
 PAIRS = 50
+NONE = RecordMapping()
 
 
-def screened(path: Path, share: float = 1.0, *, own: bool = False) -> list[Row]:
+def screened(path: Path, share: float = 1.0, *, own: bool = False, mapping: RecordMapping = NONE) -> list[Row]:
     """The rows that a run would commit."""
     file = inspect(str(path))
     assert isinstance(file, LogFile)
     (section,) = sections_of(file, "f", 2 * PAIRS, set(), Sampling(share))
     (unit,) = read_units(section)
-    rows, _ = screen_unit(unit, replace(section, own=own), RecordMapping(), gate=False)
+    rows, _ = screen_unit(unit, replace(section, own=own), mapping, gate=False)
     stored: list[Row] = outcome_table(rows).to_pylist()
     return stored
 
@@ -41,9 +42,9 @@ def letter(record: str, source: str, stage: str) -> pa.Table:
     return replay_table(pa.Table.from_pylist([kept]))
 
 
-def replayed(path: Path, stage: str, record: dict[str, Any]) -> list[Row]:
+def replayed(path: Path, stage: str, record: dict[str, Any], mapping: RecordMapping = NONE) -> list[Row]:
     pq.write_table(letter(json.dumps(record, default=str), "log", stage), path)
-    return screened(path, own=True)
+    return screened(path, own=True, mapping=mapping)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 10, "10%", True])
@@ -66,6 +67,13 @@ def test_a_dead_letter_of_the_judge_keeps_its_share_and_one_in_the_form_of_the_l
     (mapped,) = replayed(tmp_path / "letters.parquet", "map", record | {"sample_share": "10%"})
     assert (kept["sample_share"], mapped["sample_share"]) == (0.05, 1.0)
     assert {(row["source"], row["part"], row["row"]) for row in (kept, mapped)} == {("log", 3, 7)}
+
+
+@pytest.mark.parametrize("stage", [JUDGE_STAGE, "commit"])
+def test_a_dead_letter_that_keeps_a_pair_is_not_read_by_the_mapping_of_its_log(tmp_path: Path, stage: str) -> None:
+    mapping = RecordMapping(fields={"instruction": "user_text", "pair_id": "conversation"})
+    (row,) = replayed(tmp_path / "letters.parquet", stage, pair_record(1, sample_share=0.05), mapping)
+    assert (row["kind"], row["pair_id"], row["sample_share"]) == ("pending", "pair-1", 0.05)
 
 
 def test_a_log_with_the_columns_of_a_replay_is_not_one(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -90,14 +91,15 @@ def test_the_same_text_under_two_ids_is_kept_once(store: Store) -> None:
 
 def test_a_known_id_with_another_text_becomes_a_dead_letter_and_the_first_stays(store: Store) -> None:
     put(store, verdict(0))
-    committed = put(store, verdict(0, row=9, output="With the right hand."), verdict(1))
+    committed = put(store, verdict(0, row=9, output="With the right hand.", sample_share=0.5), verdict(1))
     assert committed == Committed(verdicts=1, dead_letters=1, conflicts=1)
     assert rows_of(
         store, "SELECT output FROM lake.texts JOIN lake.pairs USING (content_hash) WHERE pair_id = 'p0'"
     ) == [{"output": "With the left hand."}]
     (letter,) = open_letters(store)
     assert (letter["reason"], letter["stage"], letter["pair_id"], letter["row"]) == (CONFLICT, "commit", "p0", 9)
-    assert "With the right hand." in letter["record"]
+    record = json.loads(letter["record"])
+    assert (record["output"], record["sample_share"]) == ("With the right hand.", 0.5)
 
 
 def test_two_texts_under_one_new_id_keep_the_first_and_lose_neither(store: Store) -> None:
