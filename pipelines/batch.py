@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from excam.fault import UserError
 from excam.mapping import RecordMapping
-from excam.outcome import outcome_table
-from excam.store import LedgerUnit, Store
+from excam.store import Store
 from excam.store.dead_letters import missing_field
 from excam.store.replays import open_records
 from pipelines.caps import capped_sampling
@@ -17,9 +16,9 @@ from pipelines.files import find_logs, outside
 from pipelines.log_file import BrokenFile, LogFile, inspect
 from pipelines.progress import Planned, Silence, Tally, Watcher
 from pipelines.reach import OutOfReachError, Patience, out_of_reach
-from pipelines.screen import dead_letter
 from pipelines.session import Session, session
 from pipelines.units import Sampling, Section, pending_rows, sections_of, unit_fingerprint, unit_rows_of
+from pipelines.unreadable import bury, unearth
 from serve.settings import JudgeSettings
 
 
@@ -87,7 +86,8 @@ def score_logs(
             raise out_of_reach(away)
         if not files:
             raise UserError(_unreadable(broken), "name Parquet files that are whole and that you may read")
-        _bury(run, broken)
+        bury(run, broken)
+        unearth(run, files)
         sections = plan_sections(run.store, run.card.judge_version, files, options)
         left = {section.uri for section in sections}
         plan = Planned(len(uris), len(files) - len(left), broken, pending_rows(sections))
@@ -131,15 +131,3 @@ def plan_sections(store: Store, judge_version: str, files: Sequence[LogFile], op
 def _unreadable(broken: Sequence[BrokenFile]) -> str:
     first = f"{broken[0].uri}: {broken[0].reason}"
     return first if len(broken) == 1 else f"none of the {len(broken)} files can be read, the first is {first}"
-
-
-def _bury(run: Session, broken: Sequence[BrokenFile]) -> None:
-    """A file that cannot be opened is one dead letter; it is tried again when it has changed."""
-    for file in broken:
-        version = run.card.judge_version
-        if run.store.done_parts(file.uri, file.fingerprint, version):
-            continue
-        letter = dead_letter("read", "unreadable_file", f"{file.uri}: {file.reason}", None)
-        row = {"source": file.uri, "part": 0, "row": 0, **letter}
-        unit = LedgerUnit(source=file.uri, part=0, fingerprint=file.fingerprint, state="done", detail=file.reason)
-        run.store.commit(run.lease, run.run_id, version, [outcome_table([row])], [unit])
