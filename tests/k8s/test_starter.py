@@ -53,6 +53,7 @@ def test_nothing_that_the_cluster_wrote_on_the_template_is_copied(starter: Any) 
         ("nightly-1", 'rayjobs.ray.io "nightly-1" already exists', 0),
         ("nightly-1", 'object is being deleted: rayjobs.ray.io "nightly-1" already exists', 1),
         ("nightly", 'rayjobs.ray.io "nightly" already exists', 1),
+        ("stream", 'rayjobs.ray.io "stream" already exists', 1),
     ],
 )
 def test_a_name_that_is_taken_is_a_run_under_way_unless_that_is_leaving_or_no_run(
@@ -70,3 +71,8 @@ def test_a_name_that_is_taken_is_a_run_under_way_unless_that_is_leaving_or_no_ru
     monkeypatch.setenv("RUN_NAME", name)
     monkeypatch.setenv("RUN_OWNER", "7f0c")
     assert starter.main() == ended
+
+
+def test_every_job_of_the_deployment_is_known_to_be_no_run(starter: Any) -> None:
+    jobs = {found["metadata"]["name"] for found in manifests("gpu") if found["kind"] == "RayJob"}
+    assert jobs == set(starter.OWN_JOBS)
