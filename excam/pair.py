@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -39,7 +40,9 @@ def parse_time(value: Any) -> datetime:
         try:
             value = float(text)
         except ValueError:
-            value = datetime.fromisoformat(text)
+            value = datetime.fromisoformat(text.removesuffix(" UTC"))
+    if isinstance(value, Decimal):
+        value = float(value)
     if isinstance(value, datetime):
         moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     elif isinstance(value, date):

@@ -7,6 +7,7 @@ known before anything of that size is made.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -90,8 +91,20 @@ def _cells(column: pa.ChunkedArray) -> list[Any]:
         try:
             cells.append(_texts(cell.as_py(maps_as_pydicts=maps)))
         except (ValueError, OverflowError):
-            cells.append(f"{column.type} {getattr(cell, 'value', 'unreadable')}")
+            cells.append(_in_utc(cell) or f"{column.type} {getattr(cell, 'value', 'unreadable')}")
     return cells
+
+
+def _in_utc(cell: pa.Scalar[Any]) -> datetime | None:
+    """A moment whose zone this machine does not know: Parquet holds it in UTC, and the zone is for show."""
+    kind = cell.type
+    if not pa.types.is_timestamp(kind) or kind.tz is None:
+        return None
+    try:
+        moment: datetime = cell.cast(pa.timestamp(kind.unit, "UTC")).as_py()
+    except (ValueError, OverflowError):
+        return None
+    return moment
 
 
 def _texts(value: Any) -> Any:

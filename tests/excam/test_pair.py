@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -24,11 +25,13 @@ SECONDS = int(MOMENT.timestamp())
         MOMENT.astimezone(timezone(timedelta(hours=7))),
         "2026-03-01T12:30:00Z",
         "2026-03-01 19:30:00+07:00",
+        "2026-03-01 12:30:00 UTC",
         SECONDS,
         str(SECONDS),
         SECONDS * 1_000,
         SECONDS * 1_000_000,
         SECONDS * 1_000_000_000,
+        Decimal(SECONDS * 1_000),
     ],
 )
 def test_every_usual_way_to_write_a_time_is_the_same_moment(value: Any) -> None:
@@ -41,7 +44,8 @@ def test_a_day_without_an_hour_is_its_midnight(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["yesterday", "", True, None, [], float("nan"), -1, "0001-01-01", "9999-12-31", date.max, 1e300]
+    "value",
+    ["yesterday", "", True, None, [], float("nan"), Decimal("NaN"), -1, "0001-01-01", "9999-12-31", date.max, 1e300],
 )
 def test_what_is_no_time_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"time|outside|isoformat"):

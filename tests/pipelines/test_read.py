@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,15 @@ def test_text_that_is_no_utf8_is_one_bad_field_and_the_other_rows_are_read(tmp_p
     assert [isinstance(each, BadField) for each in read] == [False, True, False]
     assert str(read[1]) == "instruction: expected text, found bytes"
     assert json.loads(record_json(unit.records[1]))["instruction"] == r"\xff\xfe"
+
+
+def test_a_moment_in_a_zone_that_nobody_here_knows_is_read_in_utc(tmp_path: Path) -> None:
+    moments = [datetime(2026, 1, 1, 12, tzinfo=UTC), None]
+    times = pa.array(moments, pa.timestamp("ms", "Z"))
+    pq.write_table(pa.table({"ts": times, "far": pa.array([2**60, None], times.type)}), tmp_path / "log.parquet")
+    (unit,) = units_of(log_file(tmp_path / "log.parquet"), 10)
+    assert [record["ts"] for record in unit.records] == moments
+    assert unit.records[0]["far"] == f"timestamp[ms, tz=Z] {2**60}"
 
 
 def test_the_entries_of_a_map_are_found_by_their_names_and_so_is_a_person_among_them(tmp_path: Path) -> None:
