@@ -24,12 +24,13 @@ def unfolded_bytes(table: pa.Table) -> int:
 def records_of(table: pa.Table) -> list[dict[str, Any]]:
     """The rows as plain dictionaries; text that is no UTF-8 stays bytes, a time no clock can hold its number.
 
-    A map is a dictionary too, so that its entries are found by their names, as they are in any nested column.
+    A map is a dictionary too, so that its entries are found by their names, as in any nested column. Bytes that are
+    UTF-8 are text: writers from before Parquet had texts leave it to the reader to know them.
     """
     names = table.column_names
     table = table.cast(pa.schema([pa.field(field.name, _changed(field.type, _as_is)) for field in table.schema]))
     try:
-        columns = [column.to_pylist(maps_as_pydicts=_maps(column.type)) for column in table.columns]
+        columns = [_plain(column) for column in table.columns]
     except (ValueError, OverflowError):
         columns = [_cells(column) for column in table.columns]
     return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
@@ -81,6 +82,18 @@ def _maps(kind: pa.DataType) -> Literal["lossy"] | None:
         return None
     inner = [kind.field(place).type for place in range(kind.num_fields)]
     return "lossy" if all(map(_maps, inner)) else None
+
+
+def _plain(column: pa.ChunkedArray) -> list[Any]:
+    values: list[Any] = column.to_pylist(maps_as_pydicts=_maps(column.type))
+    return [_texts(value) for value in values] if _has_bytes(column.type) else values
+
+
+def _has_bytes(kind: pa.DataType) -> bool:
+    """Whether a type holds bytes of any length; those of one length are hashes and the like."""
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return True
+    return any(_has_bytes(kind.field(place).type) for place in range(kind.num_fields))
 
 
 def _cells(column: pa.ChunkedArray) -> list[Any]:

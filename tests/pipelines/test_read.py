@@ -88,6 +88,13 @@ def test_text_that_is_no_utf8_is_one_bad_field_and_the_other_rows_are_read(tmp_p
     assert json.loads(record_json(unit.records[1]))["instruction"] == r"\xff\xfe"
 
 
+def test_texts_that_are_marked_as_mere_bytes_are_texts(tmp_path: Path) -> None:
+    record = {"id": b"a-1", "country": "Côte d’Ivoire".encode(), "app": b"\xff", "turns": [{"text": b"Hi"}]}
+    pq.write_table(pa.Table.from_pylist([record]), tmp_path / "log.parquet")
+    (unit,) = units_of(log_file(tmp_path / "log.parquet"), 10)
+    assert unit.records == [{"id": "a-1", "country": "Côte d’Ivoire", "app": b"\xff", "turns": [{"text": "Hi"}]}]
+
+
 def test_a_moment_in_a_zone_that_nobody_here_knows_is_read_in_utc(tmp_path: Path) -> None:
     moments = [datetime(2026, 1, 1, 12, tzinfo=UTC), None]
     times = pa.array(moments, pa.timestamp("ms", "Z"))
