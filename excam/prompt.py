@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Protocol
 
 from excam.models.tokens import encode_text_as_data
@@ -20,6 +21,7 @@ PROMPT_SHA256 = hashlib.sha256(f"{SYSTEM_PROMPT}\0{REPORT_PROMPT}".encode()).hex
 
 CUT_MARK = "\n[… {tokens} tokens left out …]\n"
 CHARACTERS_PER_TOKEN = 12  # a generous bound: beyond it a text is cut by characters first, so that 10 MB stay cheap
+EVERY_DAY = date(2024, 7, 26)  # what Llama's templates say themselves where nobody tells them the day
 _CONTENT = "\ue000content\ue000"
 
 
@@ -113,17 +115,31 @@ def _share(first: int, second: int, budget: int) -> tuple[int, int]:
     return half, budget - half
 
 
+def in_chat_template(tokenizer: Tokenizer, conversation: list[dict[str, str]]) -> str:
+    """A conversation in the model's chat template, up to where its answer begins, the same on every day.
+
+    Some templates tell the model today's date: a judge would read another prompt each day under one version.
+    """
+    return str(
+        tokenizer.apply_chat_template(
+            conversation,
+            tokenize=False,
+            add_generation_prompt=True,
+            enable_thinking=False,
+            strftime_now=EVERY_DAY.strftime,
+        )
+    )
+
+
 def _render(tokenizer: Tokenizer) -> str:
     """The chat template around the placeholder; a model that knows no system role gets that prompt in the user's."""
     from jinja2 import TemplateError
 
     system = {"role": "system", "content": SYSTEM_PROMPT}
-    options: dict[str, Any] = {"tokenize": False, "add_generation_prompt": True, "enable_thinking": False}
     try:
-        rendered = str(tokenizer.apply_chat_template([system, {"role": "user", "content": _CONTENT}], **options))
+        rendered = in_chat_template(tokenizer, [system, {"role": "user", "content": _CONTENT}])
     except TemplateError:
-        merged = f"{SYSTEM_PROMPT}\n\n{_CONTENT}"
-        rendered = str(tokenizer.apply_chat_template([{"role": "user", "content": merged}], **options))
+        rendered = in_chat_template(tokenizer, [{"role": "user", "content": f"{SYSTEM_PROMPT}\n\n{_CONTENT}"}])
     if rendered.count(_CONTENT) != 1 or SYSTEM_PROMPT not in rendered:
         raise ValueError("the model's chat template drops or repeats the prompt")
     return rendered

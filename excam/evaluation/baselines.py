@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from excam.models.tokens import encode_text_as_data
-from excam.prompt import Prompt, Tokenizer
+from excam.prompt import Prompt, Tokenizer, in_chat_template
 from excam.report import Status
 
 _CONTENT = "\ue000content\ue000"
@@ -96,8 +95,7 @@ class BaselineRenderer:
 
     def __init__(self, baseline: Baseline, tokenizer: Tokenizer, max_tokens: int) -> None:
         self._baseline, self._tokenizer = baseline, tokenizer
-        options: dict[str, Any] = {"tokenize": False, "add_generation_prompt": True, "enable_thinking": False}
-        shown = str(tokenizer.apply_chat_template([{"role": "user", "content": _CONTENT}], **options))
+        shown = in_chat_template(tokenizer, [{"role": "user", "content": _CONTENT}])
         before, after = shown.split(_CONTENT)
         self._before, self._after = self._control(before), self._control(after)
         self._room = max_tokens - len(self._before) - len(self._after)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from excam.decision import DecisionTokens
 from excam.models import load_tokenizer, resolve
 from excam.models.tokens import control_tokens
-from excam.prompt import REPORT_PROMPT, SYSTEM_PROMPT, PromptRenderer, user_prompt
+from excam.prompt import REPORT_PROMPT, SYSTEM_PROMPT, PromptRenderer, in_chat_template, user_prompt
 from excam.report import Status
 
 pytestmark = pytest.mark.engine
@@ -102,3 +102,20 @@ def test_the_decision_is_one_token_after_the_opening(tokenizer: Any) -> None:
     assert spelled[Status.CORRECT] == " []"
     assert spelled[Status.NOT_APPLICABLE] == " null"
     assert spelled[Status.ERROR].startswith(" [{")
+
+
+def test_a_template_that_tells_the_date_says_the_same_on_every_day() -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    letters = {letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    backend = Tokenizer(models.BPE(vocab=letters, merges=[]))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend)
+    tokenizer.chat_template = (
+        "Today: {{ strftime_now('%d %b %Y %H:%M:%S.%f') }}"
+        "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}{% endfor %}"
+    )
+    first, later = (PromptRenderer(tokenizer, LIMIT).render("q", "a") for _ in range(2))
+    assert first == later
+    assert in_chat_template(tokenizer, [{"role": "user", "content": "q"}]).startswith("Today: 26 Jul 2024")
