@@ -28,9 +28,15 @@ def sign_in(request: Request, token: Annotated[str, Form()], next: Annotated[str
     if access.who(token) is None:
         return render(request, "login.html", 401, next=next, wrong=True)
     answer = RedirectResponse(inside(next, root_of(request)), 303)
-    secure = request.url.scheme == "https"
-    path = root_of(request) or "/"
-    answer.set_cookie(COOKIE, token.strip(), HOURS * 3600, path, httponly=True, samesite="lax", secure=secure)
+    answer.set_cookie(
+        COOKIE,
+        token.strip(),
+        max_age=HOURS * 3600,
+        path=root_of(request) or "/",  # whatever else is served on this host gets no token of ours
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
     return answer
 
 

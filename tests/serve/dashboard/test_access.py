@@ -53,6 +53,19 @@ def test_a_browser_signs_in_once_and_comes_back_to_the_page_it_asked_for(guarded
     assert guarded.get("/api/summary").status_code == 200
 
 
+def test_a_dashboard_below_a_prefix_keeps_its_cookie_to_itself(guarded: TestClient) -> None:
+    below = TestClient(guarded.app, base_url="http://127.0.0.1", root_path="/dashboard")
+    signed = below.post("/dashboard/login", data={"token": "read-me"}, follow_redirects=False)
+    assert {part.strip() for part in signed.headers["set-cookie"].split(";")} == {
+        "excam_token=read-me",
+        "Path=/dashboard",
+        "Max-Age=43200",
+        "HttpOnly",
+        "SameSite=lax",
+    }
+    assert below.get("/dashboard/api/summary").status_code == 200
+
+
 @pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example", "/\\evil.example", "/a\r\nb: c"])
 def test_signing_in_never_leads_elsewhere(guarded: TestClient, elsewhere: str) -> None:
     signed = guarded.post("/login", data={"token": "read-me", "next": elsewhere}, follow_redirects=False)
