@@ -33,7 +33,14 @@ def token_in(environment: Mapping[str, str], variable: str = TOKEN_VARIABLE) -> 
         return None
     if not given.strip():
         raise UserError(f"{variable} is set but blank", "set it to a long random string, or do not set it")
+    if not is_sendable(given.strip()):
+        raise UserError(f"{variable} holds signs that no HTTP header can", "use letters, digits and ASCII signs only")
     return given.strip()
+
+
+def is_sendable(token: str) -> bool:
+    """Whether a client can send the token at all: headers and cookies carry ASCII."""
+    return token.isascii() and token.isprintable()
 
 
 def check_binding(host: str, token: str | None) -> None:

@@ -15,7 +15,7 @@ from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from excam.fault import UserError
-from serve.guard import TOKEN_VARIABLE, is_loopback, token_in
+from serve.guard import TOKEN_VARIABLE, is_loopback, is_sendable, token_in
 
 READ_VARIABLE = "EXCAM_READ_TOKEN"
 
@@ -93,7 +93,7 @@ class Access:
 
     def who(self, token: str) -> Person | None:
         """Whose token this is, nobody's if it is blank; every known one is compared, so that time tells nothing."""
-        if not token.strip():
+        if not token.strip() or not is_sendable(token.strip()):
             return None
         given = _hash(token)
         found = None

@@ -66,6 +66,14 @@ def test_a_dashboard_below_a_prefix_keeps_its_cookie_to_itself(guarded: TestClie
     assert below.get("/dashboard/api/summary").status_code == 200
 
 
+@pytest.mark.parametrize("token", ["пароль", "pässword", "a\nb", "\udcff"])
+def test_a_token_that_nobody_could_send_is_refused_at_the_start_and_by_the_door(token: str) -> None:
+    with pytest.raises(UserError, match="EXCAM_TOKEN holds signs that no HTTP header can"):
+        Access.from_environment({"EXCAM_TOKEN": token})
+    hashed = hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+    assert Access({hashed: Person("Ana", Role.READ)}).who(token) is None
+
+
 @pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example", "/\\evil.example", "/a\r\nb: c"])
 def test_signing_in_never_leads_elsewhere(guarded: TestClient, elsewhere: str) -> None:
     signed = guarded.post("/login", data={"token": "read-me", "next": elsewhere}, follow_redirects=False)
