@@ -10,8 +10,12 @@ from urllib.parse import urlencode
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator, Field
 
+from excam.country import normalise
+from excam.language import language_code
+from excam.report import Severity
 from excam.store.queries.slice import Slice
 from excam.store.queries.view import View
+from excam.taxonomy import Category
 from serve.dashboard.place import root_of
 
 # A form sends fields that were left empty; they mean the same as fields that are not there.
@@ -53,16 +57,21 @@ def read_filters(
     request: Request,
     since: Annotated[Day, Query(description="first day, such as 2025-06-30")] = None,
     until: Annotated[Day, Query(description="the day after the last one")] = None,
-    country: Annotated[Text, Query(description="ISO 3166 alpha-2, such as ID")] = None,
-    language: Annotated[Text, Query(description="language of the instruction, such as id")] = None,
+    country: Annotated[Text, Query(description="code or name, such as ID")] = None,
+    language: Annotated[Text, Query(description="language of the instruction, code or name, such as id")] = None,
     app: Text = None,
     model: Text = None,
     judge: Annotated[Text, Query(description="judge version or its beginning; the one used last without it")] = None,
-    type: Annotated[Text, Query(description="category of error that a pair must hold to count")] = None,
-    severity: Annotated[Text, Query(description="minor or major")] = None,
+    type: Annotated[
+        Category | None, _OPTIONAL, Query(description="category of error that a pair must hold to count")
+    ] = None,
+    severity: Annotated[Severity | None, _OPTIONAL, Query()] = None,
     p_error: Annotated[Share, Query(description="count an error only from this P(error) on")] = None,
 ) -> Filters:
+    """As on the command line, names will do for codes; what is neither may still be what a log calls one."""
     root = root_of(request)
+    country = country and (normalise(country) or country)
+    language = language and (language_code(language) or language)
     return Filters(since, until, country, language, app, model, judge, type, severity, p_error, root)
 
 

@@ -55,9 +55,12 @@ def test_trends_add_up_to_the_summary_whatever_the_bucket(client: TestClient) ->
         ({"country": "MX"}, 3),
         ({"severity": "major", "country": "DE"}, 1),
         ({"p_error": "0.95"}, 3),
-        ({"type": "customs"}, 3),
+        ({"type": "language"}, 3),
         ({"type": "history"}, 0),
         ({"language": "ar"}, 1),
+        ({"language": "Arabic"}, 1),
+        ({"country": "mx"}, 3),
+        ({"country": "Mexico"}, 3),
         ({"since": "2025-03-03", "until": "2025-03-04", "country": "ID"}, 1),
         ({"app": "", "model": "", "since": "", "p_error": ""}, None),
     ],
@@ -67,6 +70,16 @@ def test_every_filter_narrows_what_counts(client: TestClient, asked: dict[str, s
     wanted = everything if errors is None else errors
     assert client.get("/api/summary", params=asked).json()["rate"]["errors"] == wanted
     assert client.get("/api/reports", params=asked).json()["total"] == wanted
+
+
+@pytest.mark.parametrize("asked", [{"type": "Practise"}, {"type": "\0"}, {"severity": "Major"}])
+def test_a_kind_of_error_that_there_is_not_is_a_mistake_and_no_rate_of_nought(
+    client: TestClient, asked: dict[str, str]
+) -> None:
+    answer = client.get("/api/summary", params=asked)
+    assert answer.status_code == 422
+    assert "should be 'stereotyping', " in answer.text or "should be 'minor' or 'major'" in answer.text
+    assert client.get("/", params=asked).status_code == 422
 
 
 def test_reports_come_in_pages_that_neither_repeat_nor_skip(client: TestClient) -> None:
@@ -154,7 +167,7 @@ def test_a_wrong_question_gets_an_answer_without_a_path_or_sql(client: TestClien
 
 @pytest.mark.parametrize("value", ["\0", "'; DROP TABLE x --", "🫠" * 200, "%", "a" * 299, "\u202e"])
 def test_hostile_filters_find_nothing_and_break_nothing(client: TestClient, value: str) -> None:
-    for name in ("country", "app", "type"):
+    for name in ("country", "app", "language"):
         answer = client.get("/api/summary", params={name: value})
         assert answer.status_code == 200
         assert answer.json()["rate"]["errors"] == 0

@@ -56,7 +56,8 @@ def hostile() -> list[dict[str, Any]]:
 
     def wrong(pair_id: str, row: int, output: str, span: str, **changes: Any) -> dict[str, Any]:
         start = output.index(span)
-        found = error(span=span, start=start, end=start + len(span), explanation=f"{span} is wrong {INJECTION}")
+        why = f"{span} is wrong {INJECTION}"
+        found = error(span=span, start=start, end=start + len(span), explanation=why, category="language")
         return verdict(
             row,
             pair_id=pair_id,
