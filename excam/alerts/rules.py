@@ -9,10 +9,21 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from excam.fault import UserError
+from excam.taxonomy import Category
 
 SHARES = {
     "dead_letter_share": "of the records could not be judged",
     "speaks_to_judge_share": "of the pairs speak to the judge",
+}
+
+# What each kind of rule can be narrowed by, and whether it has a level; whatever else stands there would go unread.
+_NARROWED = ("by", "country", "app", "model")
+_READ = {
+    "rate_above": {"level", *_NARROWED, "type"},
+    "rate_risen": {*_NARROWED, "type"},
+    "dead_letter_share": {"level"},
+    "speaks_to_judge_share": {"level", *_NARROWED},
+    "no_traffic": {"country", "app", "model"},
 }
 
 
@@ -32,7 +43,7 @@ class Rule(BaseModel):
     country: str | None = None
     app: str | None = None
     model: str | None = None
-    type: str | None = Field(None, description="count only errors of this category")
+    type: Category | None = Field(None, description="count only errors of this category")
     judge: str | None = None
 
     @field_validator("country")
@@ -50,6 +61,13 @@ class Rule(BaseModel):
     def _level_where_needed(self) -> Self:
         if self.kind in ("rate_above", *SHARES) and self.level is None:
             raise ValueError(f"{self.kind} needs a level")
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_unread(self) -> Self:
+        every = {name for names in _READ.values() for name in names}
+        if unread := sorted(name for name in every - _READ[self.kind] if getattr(self, name) is not None):
+            raise ValueError(f"{self.kind} does not look at {' or '.join(unread)}: take it out of this rule")
         return self
 
 

@@ -19,6 +19,12 @@ from excam.fault import UserError
         ("rules:\n- {name: a, kind: no_traffic}\n- {name: a, kind: no_traffic}", "same name"),
         ("a: [", "not YAML"),
         ("rules:\n- {name: a, kind: no_traffic, country: Atlantis}", "country: .*Atlantis"),
+        ("rules:\n- {name: a, kind: no_traffic, by: app}", "no_traffic does not look at by"),
+        ("rules:\n- {name: a, kind: no_traffic, level: 0.5, type: history}", "does not look at level or type"),
+        ("rules:\n- {name: a, kind: dead_letter_share, level: 0.1, app: shop}", "does not look at app"),
+        ("rules:\n- {name: a, kind: speaks_to_judge_share, level: 0.1, type: history}", "does not look at type"),
+        ("rules:\n- {name: a, kind: rate_risen, level: 0.1}", "rate_risen does not look at level"),
+        ("rules:\n- {name: a, kind: rate_above, level: 0.1, type: food}", "type: .*'practice'"),
         ("rules:\n- {name: é, kind: no_traffic}", "not YAML in UTF-8"),
     ],
 )
