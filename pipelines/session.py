@@ -101,7 +101,7 @@ def session(
         # The lease ends before the last alerts are told: a webhook that hangs must not keep the next run waiting.
         with (
             Store.open(store_url, create=create) as store,
-            alerts_beside(store),
+            alerts_beside(store, waits=kind == "stream"),
             store.lease(kind, wait=wait) as lease,
         ):
             store.register_judge(card)

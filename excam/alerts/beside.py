@@ -21,18 +21,22 @@ from excam.store import Store
 RULES_VARIABLE = "EXCAM_ALERT_RULES"
 WEBHOOK_VARIABLE = "EXCAM_ALERT_WEBHOOK"
 LAST_CHECK_SECONDS = 20.0
+QUIET_SECONDS = 300.0  # without a commit for so long the rules are checked all the same
 
 log = logging.getLogger("excam.alerts")
 
 
 @contextmanager
-def alerts_beside(store: Store) -> Iterator[None]:
-    """Check the rules that EXCAM_ALERT_RULES names after every commit to this store; without it, do nothing."""
+def alerts_beside(store: Store, *, waits: bool = False) -> Iterator[None]:
+    """Check the rules that EXCAM_ALERT_RULES names after every commit to this store; without it, do nothing.
+
+    A run that ``waits`` for traffic is looked after every few minutes too: silence commits nothing.
+    """
     rules = _rules()
     if rules is None:
         yield
         return
-    watch = _Watch(store, rules)
+    watch = _Watch(store, rules, QUIET_SECONDS if waits else None)
     store.after_commit = watch.bell.set
     try:
         yield
@@ -58,10 +62,10 @@ def _rules() -> Rules | None:
 
 
 class _Watch:
-    """One thread that checks when the bell has rung; commits during a check ring for one more."""
+    """One thread that checks when the bell has rung, or not for ``longest``; commits meanwhile ring for one more."""
 
-    def __init__(self, store: Store, rules: Rules) -> None:
-        self._store, self._rules = store, rules
+    def __init__(self, store: Store, rules: Rules, longest: float | None) -> None:
+        self._store, self._rules, self._longest = store, rules, longest
         self._ending = False
         self.bell = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True, name="excam-alerts")
@@ -76,7 +80,7 @@ class _Watch:
     def _run(self) -> None:
         ending = False
         while not ending:
-            self.bell.wait()
+            self.bell.wait(self._longest)
             self.bell.clear()
             ending = self._ending
             try:
