@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from rapidfuzz import fuzz
@@ -12,10 +14,12 @@ from excam.composed import composed, composed_with_places
 from excam.report import CulturalError, Location
 
 FUZZY_THRESHOLD = 80.0
-FUZZY_TEXT_CHARACTERS = 50_000
+LOOSE_CHARACTERS = 100_000  # at either end of a text, where a judge has read it; exact words are found anywhere
+FUZZY_CHARACTERS = 25_000  # the same
 FUZZY_SPAN_CHARACTERS = 2_000
 
 How = Literal["exact", "loose", "fuzzy", "not_found"]
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -28,18 +32,38 @@ class LocatedSpan:
     how: How
 
 
-def _loose(span: str, text: str) -> tuple[int, int] | None:
+def _exact(span: str, text: str) -> Place | None:
+    start = text.find(span)
+    return None if start < 0 else _whole(re.escape(span), span, text, 0) or (start, start + len(span))
+
+
+def _whole(form: str, span: str, text: str, flags: int) -> Place | None:
+    """Where the span stands as words of its own: India is not meant to be found in Indian."""
+    begin = r"(?<!\w)" if span[0].isalnum() else ""
+    end = r"(?!\w)" if span[-1].isalnum() else ""
+    found = re.search(f"{begin}{form}{end}", text, flags)
+    return found.span() if found else None
+
+
+def _loose(span: str, text: str) -> Place | None:
     if not (words := span.split()):
         return None
     form = r"\s+".join(re.escape(word) for word in words)
-    if found := re.search(form, text, re.IGNORECASE):
-        return found.span()
-    return None if text.isascii() else _composed(form, text)
+    for start, part in _ends(text, LOOSE_CHARACTERS):
+        place = _in_any_case(form, span.strip(), part) or (None if part.isascii() else _composed(form, part))
+        if place:
+            return start + place[0], start + place[1]
+    return None
 
 
-def _composed(form: str, text: str) -> tuple[int, int] | None:
+def _in_any_case(form: str, span: str, text: str) -> Place | None:
+    found = re.search(form, text, re.IGNORECASE)
+    return found and (_whole(form, span, text, re.IGNORECASE) or found.span())
+
+
+def _composed(form: str, text: str) -> Place | None:
     """A judge may read é as one character, and quote it so, where the log has an e and an accent."""
-    readable, places = composed_with_places(text)
+    readable, places = _readable(text)
     found = re.search(composed(form), readable, re.IGNORECASE)
     if not found:
         return None
@@ -47,12 +71,29 @@ def _composed(form: str, text: str) -> tuple[int, int] | None:
     return start, next(place for place in places[found.end() :] if place > end)
 
 
-def _fuzzy(span: str, text: str) -> tuple[int, int] | None:
-    text = text[:FUZZY_TEXT_CHARACTERS]
-    if not 4 <= len(span) <= min(len(text), FUZZY_SPAN_CHARACTERS):
-        return None
-    best = fuzz.partial_ratio_alignment(span, text, score_cutoff=FUZZY_THRESHOLD)
-    return (best.dest_start, best.dest_end) if best and best.dest_end > best.dest_start else None
+_readable = lru_cache(maxsize=4)(composed_with_places)  # the errors of one report look through the same texts
+
+
+def _fuzzy(span: str, text: str) -> Place | None:
+    found = []
+    for start, part in _ends(text, FUZZY_CHARACTERS):
+        if 4 <= len(span) <= min(len(part), FUZZY_SPAN_CHARACTERS):
+            best = fuzz.partial_ratio_alignment(span, part, score_cutoff=FUZZY_THRESHOLD)
+            if best and best.dest_end > best.dest_start:
+                found.append((best.score, -start, start + best.dest_start, start + best.dest_end))
+    return max(found)[2:] if found else None
+
+
+def _ends(text: str, length: int) -> Iterator[tuple[int, str]]:
+    """A text whole or, where it is long, its two ends, each with the place where it begins."""
+    if len(text) <= 2 * length:
+        yield 0, text
+    else:
+        yield 0, text[:length]
+        yield len(text) - length, text[-length:]
+
+
+_SEARCHES: dict[How, Callable[[str, str], Place | None]] = {"exact": _exact, "loose": _loose, "fuzzy": _fuzzy}
 
 
 def locate(error: CulturalError, instruction: str, output: str) -> LocatedSpan:
@@ -62,13 +103,8 @@ def locate(error: CulturalError, instruction: str, output: str) -> LocatedSpan:
     """
     texts = {Location.INSTRUCTION: instruction, Location.OUTPUT: output}
     halves = sorted(texts, key=lambda location: location != error.location)
-    for location in halves:
-        start = texts[location].find(error.span)
-        if start >= 0:
-            return LocatedSpan(location, start, start + len(error.span), "exact")
-    for how, search in (("loose", _loose), ("fuzzy", _fuzzy)):
+    for how, search in _SEARCHES.items():
         for location in halves:
-            place = search(error.span, texts[location])
-            if place:
-                return LocatedSpan(location, *place, "loose" if how == "loose" else "fuzzy")
+            if place := search(error.span, texts[location]):
+                return LocatedSpan(location, *place, how)
     return LocatedSpan(error.location, -1, -1, "not_found")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from unicodedata import normalize
 
 import pytest
@@ -53,8 +54,36 @@ def test_offsets_always_lie_inside_the_text(span: str, instruction: str, output:
 
 
 def test_a_huge_text_is_searched_in_bounded_time() -> None:
-    place = locate(error("a phrase that is not there at all"), "", "lorem ipsum dolor " * 120_000)
-    assert place.how == "not_found"
+    begun = time.process_time()
+    for text in ("lorem ipsum dolor " * 120_000, "лорем ипсум " * 160_000):
+        for number in range(3):
+            assert locate(error(f"a phrase that is not there at all, {number}"), "", text).how == "not_found"
+    assert time.process_time() - begun < 3
+
+
+def test_a_long_text_is_searched_at_both_ends_which_are_what_a_judge_reads() -> None:
+    text = f"{TEXT}{'x ' * 200_000}{TEXT.replace('ten', 'six')}"
+    for span, how in (("EVERY six years", "loose"), ("Galungann is celebrated every six year", "fuzzy")):
+        place = locate(error(span), "q", text)
+        assert place.how == how
+        assert "six year" in text[place.start : place.end]
+
+
+@pytest.mark.parametrize(
+    ("span", "text", "marked"),
+    [
+        ("India", "Indian food: in India, all eat beef", "in *India*,"),
+        ("india", "Indian food: in India, all eat beef", "in *India*,"),
+        ("(India)", "so Indian (India) they say", "n *(India)* "),
+        ("Ind", "Indian food", "*Ind*"),
+        ("饺子", "他们吃饺子和面", "吃*饺子*和"),
+    ],
+)
+def test_a_span_is_marked_where_it_stands_as_words_and_inside_another_only_where_it_does_not(
+    span: str, text: str, marked: str
+) -> None:
+    place = locate(error(span), "q", text)
+    assert marked in f"{text[: place.start]}*{text[place.start : place.end]}*{text[place.end :]}"
 
 
 @pytest.mark.parametrize("words", ["ở Việt Nam", "설날에 송편을", "São João", "おがわ"])
