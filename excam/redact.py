@@ -11,9 +11,11 @@ from __future__ import annotations
 import hashlib
 import importlib
 import ipaddress
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -95,9 +97,9 @@ class Redactor:
             return self.text(value, counts)
         if isinstance(value, bytes):
             return self.text(value.decode("utf-8", "backslashreplace"), counts)
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**6:
-            told = self.text(str(value), counts)
-            return value if told == str(value) else told
+        if (digits := _digits(value)) is not None:
+            told = self.text(digits, counts)
+            return value if told == digits else told
         if isinstance(value, Mapping):
             return {self.value(key, counts): self.value(one, counts) for key, one in value.items()}
         if isinstance(value, list | tuple | set):
@@ -114,6 +116,14 @@ def redactor(kinds: tuple[str, ...], patterns: tuple[tuple[str, str], ...], regi
 def redacted_id(name: str) -> str:
     """What a pair is called whose id gives something away: a hash, which still tells it from others."""
     return f"redacted-{hashlib.blake2b(name.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
+
+
+def _digits(value: Any) -> str | None:
+    """The digits of a long whole number; a column of such numbers with gaps in it comes as floats."""
+    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
+        value = int(value)
+    is_long = isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**6
+    return str(value) if is_long else None
 
 
 def _pattern_finder(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import time
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -143,6 +145,16 @@ def test_every_text_of_a_record_is_redacted_keys_and_long_numbers_included() -> 
     }
     found = ALL.value(record, Counter())
     assert found == {"[EMAIL]": ["[CARD]", "[EMAIL]", {"deep": "[IP]"}], "n": 3, "none": None}
+
+
+@pytest.mark.parametrize("number", [4111111111111111, 4111111111111111.0, Decimal("4111111111111111.00")])
+def test_a_number_is_found_whatever_the_type_of_its_column(number: float | Decimal) -> None:
+    assert ALL.value([number], Counter()) == ["[CARD]"]
+
+
+@pytest.mark.parametrize("number", [True, 0.4111111111111111, 1e308, math.inf, Decimal("Infinity"), Decimal("1E+60")])
+def test_other_numbers_stay_as_they_are(number: float | Decimal) -> None:
+    assert ALL.value([number], Counter()) == [number]
 
 
 def test_a_mapping_redacts_before_a_pair_is_made_and_counts_beside_it() -> None:
