@@ -148,16 +148,22 @@ def replay(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | No
     told = []
     for rule in rules.rules:
         known = daily(connection, rule, until=last + timedelta(days=1))
-        days = sorted({day for found in known.values() for day in found})
         silence = rule.kind == "no_traffic"
         before = {"all"} if silence else set()
         fired: list[tuple[date, str]] = []
-        day = days[0] if days else date.max
-        while day <= last:
+        for day in _days_of_change(rule, {day for found in known.values() for day in found}, last):
             seen = {"all": {at: tally for at, tally in known["all"].items() if at < day}} if silence else known
             holds = {f.subject: f.message for f in findings(rule, seen, day + timedelta(days=1))}
             fired += [(day, message) for subject, message in holds.items() if subject not in before]
             before = set(holds)
-            day += timedelta(days=1)
         told.append(Firing(rule.name, len(fired), fired))
     return told
+
+
+def _days_of_change(rule: Rule, days: Iterable[date], last: date) -> list[date]:
+    """Days on which a rule may say something new: those that look back on a record, and the first that no longer does.
+
+    On all others it says what it said the day before, and there are many where one clock had stopped in 2000.
+    """
+    reach = range(rule.days + rule.against_days + 1)
+    return sorted({day for at in days for after in reach if (day := at + timedelta(days=after)) <= last})

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from excam.alerts.check import check, replay, standing
-from excam.alerts.rules import Rules
+from excam.alerts.findings import Days, Finding, findings
+from excam.alerts.rules import Rule, Rules
 from excam.cli import cli
 from excam.injection import METADATA_KEY
 from excam.store import Store
@@ -115,6 +117,22 @@ def test_the_past_tells_how_often_a_rule_would_have_fired(store: Store) -> None:
     assert told[0].fired == 1
     assert told[0].days[0][0] > DAY + timedelta(days=28)
     assert store.query(standing) == []
+
+
+def test_one_record_of_long_ago_does_not_make_the_past_endless(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = []
+
+    def counted(rule: Rule, known: dict[str, Days], until: date) -> list[Finding]:
+        looked_at.append(until)
+        return findings(rule, known, until)
+
+    monkeypatch.setattr("excam.alerts.check.findings", counted)
+    put(store, verdict(5000, logged_at=datetime(2000, 1, 1, tzinfo=UTC)))
+    (told,) = store.query(replay, rules(kind="rate_above", level=0.3, days=7, floor=50, by="country"))
+    (silent,) = store.query(replay, rules(kind="no_traffic", days=2))
+    assert (told.fired, told.days[0][0] > DAY + timedelta(days=28)) == (1, True)
+    assert [day for day, _ in silent.days] == [date(2000, 1, 4), DAY + timedelta(days=37)]
+    assert len(looked_at) < 300
 
 
 def test_two_checks_at_the_same_time_fire_once(store: Store, store_url: str) -> None:
