@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from excam.store.queries.compare import Comparison, Side, choices
 from excam.store.queries.judges import judge_names
+from excam.store.queries.show import ShownPair, ShownVerdict
 from excam.store.reviews import Opinion
 from serve.dashboard.api import rates, records, reports, reviews
 from serve.dashboard.filters import Chosen, Filters
@@ -29,8 +30,7 @@ LETTERS = 50
 @router.get("/report")
 def report(request: Request, source: Source, filters: Chosen, id: str) -> Response:
     pair = reports.get_report(request, source, id)
-    wanted = filters.judge or ""
-    verdict = next((found for found in pair.verdicts if found.judge_version.startswith(wanted)), None)
+    verdict = _verdict(source, filters, pair)
     errors = verdict.errors if verdict else []
     return render(
         request,
@@ -47,6 +47,13 @@ def report(request: Request, source: Source, filters: Chosen, id: str) -> Respon
         reviews=reviews.get_reviews(source, pair.pair_id, verdict.judge_version) if verdict else [],
         person=request.state.person,
     )
+
+
+def _verdict(source: StoreSource, filters: Filters, pair: ShownPair) -> ShownVerdict | None:
+    """What the judge of the view says of the pair, as lists that lead here do; any judge, where none is chosen."""
+    judge = rates.judge_of(source, filters).judge_version
+    found = next((verdict for verdict in pair.verdicts if verdict.judge_version == judge), None)
+    return found or (next(iter(pair.verdicts), None) if filters.judge is None else None)
 
 
 @router.post("/review")

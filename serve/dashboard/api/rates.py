@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from excam.store.queries.compare import Comparison, Side, compare
-from excam.store.queries.judges import pick_judge
+from excam.store.queries.judges import JudgeUse, pick_judge
 from excam.store.queries.overview import FEWEST, Countries, Kinds, Series, Summary, kinds, overview, series
 from excam.store.queries.trends import Bucket
 from excam.store.queries.view import View
@@ -21,9 +21,14 @@ router = APIRouter(prefix="/api", tags=["rates"])
 Fewest = Annotated[int, Query(ge=1, le=1_000_000, description="pairs below which no rate is compared")]
 
 
+def judge_of(source: StoreSource, filters: Filters) -> JudgeUse:
+    """The judge of a view: the one chosen, else the one used last."""
+    return source.glance(pick_judge, filters.judge)
+
+
 def seen(source: StoreSource, filters: Filters) -> View:
     """The view with its judge looked up, which every question about it would else do again."""
-    return replace(filters.view, judge=source.glance(pick_judge, filters.judge))
+    return replace(filters.view, judge=judge_of(source, filters))
 
 
 @router.get("/summary")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ from serve.dashboard.access import Access
 from serve.dashboard.app import build_dashboard
 from serve.dashboard.audit import Audit
 from serve.dashboard.security import HEADERS
-from tests.excam.store.outcomes import CARD, TUNED, put, verdict
+from tests.excam.store.outcomes import CARD, START, TUNED, put, put_run, verdict
 from tests.serve.dashboard.conftest import dashboard
 
 
@@ -163,6 +164,26 @@ def test_a_wrong_question_gets_an_answer_without_a_path_or_sql(client: TestClien
     assert str(filled) not in answer.text
     assert "SELECT" not in answer.text
     assert "Traceback" not in answer.text
+
+
+def test_a_report_shows_what_the_judge_of_its_list_says_of_the_pair(own_url: str) -> None:
+    later = {"judged_at": START + timedelta(days=400)}
+    with Store.open(own_url) as store:
+        put(store, verdict(1, **later), verdict(7000, **later), judge=CARD)
+        put_run(store, verdict(7001), judge=TUNED)
+    with dashboard(own_url) as client:
+        assert client.get("/api/summary").json()["judge"]["judge_version"] == TUNED.judge_version
+        assert "p1" in {report["pair_id"] for report in client.get("/api/reports?limit=200").json()["reports"]}
+        shown = client.get("/report?id=p1").text
+        assert ": error found</h1>" in shown
+        assert f'name="judge_version" value="{TUNED.judge_version}"' in shown
+        assert "no error found</h1>" in client.get(f"/report?id=p1&judge={CARD.judge_version}").text
+        assert "no error found</h1>" in client.get("/report?id=p7000").text, (
+            "whoever has judged it, where none is chosen"
+        )
+        other = client.get(f"/report?id=p7000&judge={TUNED.judge_version}").text
+        assert "This judge has given no verdict on this pair." in other
+        assert f"judge={CARD.judge_version}" in other
 
 
 @pytest.mark.parametrize("value", ["\0", "'; DROP TABLE x --", "🫠" * 200, "%", "a" * 299, "\u202e"])
