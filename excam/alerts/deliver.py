@@ -52,13 +52,16 @@ def deliver(
     again_after: timedelta = AGAIN_AFTER,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Delivery]:
-    """Send every event that is still untold, in order; while the webhook is down, the rest waits for the next call."""
+    """Send every event that is still untold, in order; while the webhook is down, the rest waits for the next call.
+
+    What it refuses at once it may refuse for that event's sake alone, so that one does not keep the others waiting.
+    """
     done: list[Delivery] = []
     while (alert := store.query(_claim, again_after)) is not None:
         tries, problem = _send(webhook, _body(alert, dashboard), sleep)
         store.query(_note, alert, FAILED if problem else DELIVERED, tries, problem)
         done.append(Delivery(alert, tries, problem))
-        if problem:
+        if problem and tries != 1:
             break
     return done
 

@@ -15,6 +15,7 @@ from excam.alerts import beside
 from excam.alerts.beside import alerts_beside
 from excam.alerts.check import check, standing
 from excam.alerts.deliver import deliver
+from excam.alerts.rules import Rules
 from excam.cli import cli
 from excam.store import Store
 from tests.excam.alerts.cases import DAY, rules, webhook
@@ -73,6 +74,19 @@ def test_what_no_webhook_took_is_on_record_and_sent_once_by_a_later_check(store:
     assert [(one.tries, one.alert.event) for one in told] == [(4, "cleared")]
     assert told[0].problem is not None
     assert address not in told[0].problem
+
+
+def test_an_event_that_the_webhook_refuses_does_not_keep_the_others_waiting(store: Store) -> None:
+    received: list[Any] = []
+    both = [{"name": name, "kind": "no_traffic", "days": 1} for name in ("first", "second")]
+    store.query(check, Rules.model_validate({"rules": both}))
+    with webhook(received, 400) as address:
+        told = deliver(store, address)
+    assert [(one.alert.rule, one.problem) for one in told] == [("first", "it answered 400"), ("second", None)]
+    with webhook(received, 500, 500, 500, 500) as address:
+        store.query(check, rules(kind="rate_above", level=1.0))
+        told = deliver(store, address, again_after=timedelta(0), sleep=lambda seconds: None)
+    assert [(one.tries, one.problem) for one in told] == [(4, "it answered 500")], "one that is down is left alone"
 
 
 def test_a_redirect_is_not_followed_and_not_taken_for_a_yes(store: Store) -> None:
