@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import RayActorError
 from ray.serve.exceptions import BackPressureError
 
 from excam.judgement import JudgeFailure, Judgement, error_rows
@@ -26,7 +26,7 @@ from pipelines.read import record_json
 from pipelines.replayed import JUDGE_STAGE
 from pipelines.screen import Row, dead_letter
 from pipelines.units import UNIT_ROWS
-from serve.living import judge_lives
+from serve.living import cause_of, died, judge_lives
 from serve.settings import ReplicaSettings
 
 CHUNK = 16  # pairs a call: enough to make the call's cost vanish, few enough to spread over replicas
@@ -51,7 +51,6 @@ PAIR_FIELDS = (
 )
 
 # A dead replica, a full queue, or no answer in time: the pair is not at fault and another try may well succeed.
-# An engine that died inside a living replica arrives as a RayTaskError caused by EngineDeadError.
 RECOVERABLE = (RayActorError, BackPressureError, asyncio.TimeoutError, ConnectionError)
 
 
@@ -68,17 +67,7 @@ def first_calls(replicas: ReplicaSettings) -> int:
 
 def recoverable(error: BaseException) -> bool:
     """Whether to try again: the judge was unwell, as opposed to a pair it cannot take."""
-    return isinstance(_cause(error), RECOVERABLE) or died(error)
-
-
-def died(error: BaseException) -> bool:
-    """Whether the judge's replica or its engine died while it had the call."""
-    cause = _cause(error)
-    return isinstance(cause, RayActorError) or type(cause).__name__ == "EngineDeadError"
-
-
-def _cause(error: BaseException) -> BaseException:
-    return error.cause if isinstance(error, RayTaskError) else error
+    return isinstance(cause_of(error), RECOVERABLE) or died(error)
 
 
 class JudgeCaller:

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from pydantic import Field
 from ray import serve
-from ray.exceptions import RayActorError
+from ray.exceptions import RayError
 from ray.serve.exceptions import BackPressureError
 from starlette.responses import JSONResponse, PlainTextResponse
 
@@ -20,6 +20,7 @@ from excam.judge_card import JudgeCard
 from excam.judgement import JudgeFailure, Judgement
 from serve.deployment import judge_deployment
 from serve.guard import Guard, token_in
+from serve.living import died
 from serve.schemas import MAX_PAIRS, JudgedOut, PairIn, outcome_of
 from serve.settings import JudgeSettings
 
@@ -61,7 +62,9 @@ def build_api(judge: Any, card: JudgeCard, token: str | None) -> FastAPI:
             answered = await asyncio.gather(*(ask(chunk) for chunk in chunks))
         except BackPressureError as error:
             raise HTTPException(429, "the judge is busy", {"Retry-After": RETRY_AFTER}) from error
-        except RayActorError as error:
+        except RayError as error:
+            if not died(error):
+                raise
             raise HTTPException(503, "the judge is restarting", {"Retry-After": RETRY_AFTER}) from error
         except TimeoutError as error:
             late = f"the judge did not answer within {CALL_TIMEOUT:g} s: send fewer pairs at once, or come back later"

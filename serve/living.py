@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ray import serve
-from ray.exceptions import RayError
+from ray.exceptions import RayActorError, RayError, RayTaskError
 from ray.serve.exceptions import RayServeException
 
 
@@ -21,3 +21,14 @@ def judge_lives(handle: Any) -> bool:
         return False
     deployment = application.deployments.get(handle.deployment_name) if application else None
     return deployment is not None and deployment.replica_states.get("RUNNING", 0) > 0
+
+
+def died(error: BaseException) -> bool:
+    """Whether the judge's replica, or the engine inside a living one, died while it had the call."""
+    cause = cause_of(error)
+    return isinstance(cause, RayActorError) or type(cause).__name__ == "EngineDeadError"
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """What was raised where the call was worked on."""
+    return error.cause if isinstance(error, RayTaskError) else error

@@ -10,6 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
+from ray.exceptions import ActorDiedError, RayTaskError
+from ray.serve.exceptions import BackPressureError
 
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
@@ -134,17 +136,28 @@ def test_a_body_too_large_is_413_whether_or_not_it_says_so(unreached: Any) -> No
     assert ask(unreached, "POST", "/v1/judge", content=stream(), headers=headers).status_code == 413
 
 
-def test_a_busy_judge_is_429_with_a_time_to_come_back() -> None:
-    from ray.serve.exceptions import BackPressureError
+class EngineDeadError(Exception):
+    """What vLLM raises, by its name."""
 
-    class Busy:
+
+@pytest.mark.parametrize(
+    ("raised", "status"),
+    [
+        (BackPressureError(num_queued_requests=1, max_queued_requests=1), 429),
+        (ActorDiedError(), 503),
+        (RayTaskError("judge_batch", "", EngineDeadError()), 503),
+    ],
+    ids=["busy", "its replica died", "its engine died"],
+)
+def test_a_judge_that_cannot_answer_now_says_when_to_come_back(raised: Exception, status: int) -> None:
+    class Unwell:
         class judge_batch:  # noqa: N801
             @staticmethod
             async def remote(pairs: Any) -> Any:
-                raise BackPressureError(num_queued_requests=1, max_queued_requests=1)
+                raise raised
 
-    answer = ask(build_api(Busy(), CARD, None), "POST", "/v1/judge", json=PAIR)
-    assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
+    answer = ask(build_api(Unwell(), CARD, None), "POST", "/v1/judge", json=PAIR)
+    assert (answer.status_code, answer.headers["retry-after"]) == (status, "5")
 
 
 @pytest.mark.engine
