@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from typing import Literal
 
@@ -33,6 +34,7 @@ def get_export(
     request.app.state.audit.note(request, f"exported {format}", pc.unique(table["pair_id"]).to_pylist())
     body = io.BytesIO()
     if format == "csv":
+        body.write(codecs.BOM_UTF8)  # without it Excel reads every letter beyond ASCII as two or three others
         pyarrow.csv.write_csv(_inert(table), body)
     else:
         pq.write_table(table, body, compression="zstd")

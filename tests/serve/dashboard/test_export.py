@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -23,12 +24,19 @@ def opened(url: str, audit: Path | None = None) -> TestClient:
     return TestClient(build_dashboard(url, Access({}), Audit(audit)), base_url="http://127.0.0.1")
 
 
+def read_csv(content: bytes) -> list[dict[str, str]]:
+    """As a spreadsheet does: the mark at the beginning says that it is UTF-8, and is no part of the first name."""
+    assert content.startswith(codecs.BOM_UTF8)
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+
+
 def test_a_filtered_list_is_exported_whole_in_both_forms(client: TestClient) -> None:
     listed = client.get("/api/reports", params={"country": "JP", "limit": 200}).json()
-    rows = list(csv.DictReader(io.StringIO(client.get("/api/export?country=JP&format=csv").text)))
+    rows = read_csv(client.get("/api/export?country=JP&format=csv").content)
     assert {row["pair_id"] for row in rows} == {report["pair_id"] for report in listed["reports"]}
     table = pq.read_table(io.BytesIO(client.get("/api/export?country=JP&format=parquet").content))
     assert table.num_rows == len(rows)
+    assert "立てて置く" in {row["span"] for row in rows}
     japanese = next(row for row in table.to_pylist() if row["pair_id"] == "japanese")
     assert japanese["output"][japanese["start"] : japanese["end"]] == "立てて置く"
 
@@ -38,7 +46,7 @@ def test_a_spreadsheet_runs_nothing_that_a_log_holds(own_url: str) -> None:
         formula = verdict(1, pair_id="f", instruction="=1+1", output="@SUM(A1)", errors=[error()], country="FR")
         put(store, formula, judge=TUNED)
     with opened(own_url) as client:
-        row = next(csv.DictReader(io.StringIO(client.get("/api/export?country=FR").text)))
+        (row,) = read_csv(client.get("/api/export?country=FR").content)
     assert (row["instruction"], row["output"]) == ("'=1+1", "'@SUM(A1)")
 
 
