@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from excam.fault import UserError
 
@@ -38,7 +38,13 @@ class ReplicaSettings(_Strict):
     target_ongoing_requests: float = Field(gt=0)
     max_ongoing_requests: int = Field(ge=1)
     cpus: float = Field(ge=0)
-    gpus: Literal["auto"] | float
+    gpus: Literal["auto"] | Annotated[float, Field(ge=0)]
+
+    @model_validator(mode="after")
+    def _no_fewer_than_the_least(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"min is {self.min} and max {self.max}: raise max too")
+        return self
 
 
 class JudgeSettings(_Strict):

@@ -28,6 +28,8 @@ def test_a_file_overrides_only_what_it_names_and_the_command_line_overrides_the_
         ("threshold: 2", "threshold"),
         ("treshold: 0.5", "treshold"),
         ("replicas: {max: many}", r"replicas\.max"),
+        ("replicas: {min: 2}", "replicas: .*min is 2 and max 1: raise max too"),
+        ("replicas: {gpus: -1}", r"replicas\.gpus"),
         ("- a", "no mapping"),
         ("{", "cannot be read"),
     ],
