@@ -14,7 +14,7 @@ from excam.composed import composed
 
 LOOKED_AT = 100_000  # characters at either end of a text; the judge itself sees fewer
 METADATA_KEY = "speaks_to_judge"
-SEEN_BY_JUDGE = 25_000  # characters at either end, more than any prompt has room for
+SEEN_BY_JUDGE = 25_000  # characters at either end, more than a prompt of the usual length has room for
 
 
 def _word_with(stems: str) -> str:
@@ -69,12 +69,13 @@ def speaks_to_judge(instruction: str, output: str) -> list[str]:
     return list(found)
 
 
-def second_looks(output: str) -> list[str]:
+def second_looks(output: str, reach: int = 0) -> list[str]:
     """An output without the passages that speak to the judge, paragraphs or sentences: nothing for nearly all traffic.
 
-    An instruction is left whole: it says what was asked, and orders in it hardly move a judge.
+    An instruction is left whole: it says what was asked, and orders in it hardly move a judge. ``reach`` is how many
+    characters at either end of a text a long prompt can show.
     """
-    seen = _ends(output, SEEN_BY_JUDGE)
+    seen = _ends(output, max(reach, SEEN_BY_JUDGE))
     if next(_marks(seen), None) is None:
         return []
     cut = (_without(seen, between) for between in _BETWEEN)

@@ -65,6 +65,11 @@ class PromptRenderer:
         if self._room < self._bare + 64:
             raise ValueError(f"a prompt of {max_tokens} tokens leaves no room for a pair")
 
+    @property
+    def reach(self) -> int:
+        """Characters at either end of a text beyond which nothing of it comes into a prompt."""
+        return self._room * CHARACTERS_PER_TOKEN
+
     def _control(self, text: str) -> list[int]:
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
@@ -73,12 +78,11 @@ class PromptRenderer:
 
     def render(self, instruction: str, output: str) -> Prompt:
         """The pair as a prompt that fits: what is too long loses its middle, the longer half first."""
-        limit = self._room * CHARACTERS_PER_TOKEN
-        if len(instruction) + len(output) <= limit:
+        if len(instruction) + len(output) <= self.reach:
             content = self._data(user_prompt(instruction, output))
             if len(content) <= self._room:
                 return Prompt([*self._before, *content, *self._after], truncated=False)
-        halves = (self._data(_ends(instruction, limit)), self._data(_ends(output, limit)))
+        halves = (self._data(_ends(instruction, self.reach)), self._data(_ends(output, self.reach)))
         budget = self._room - self._bare
         while True:
             shares = _share(len(halves[0]), len(halves[1]), max(0, budget))

@@ -86,7 +86,7 @@ class JudgeEngine:
 
     def _looks(self, instruction: str, output: str) -> list[Prompt]:
         """The pair's prompt; where the output speaks to its judge, prompts without those passages too."""
-        others = second_looks(output) if self._second_look else ()
+        others = second_looks(output, self._requests.renderer.reach) if self._second_look else ()
         return [self.render(instruction, look) for look in (output, *others)]
 
     async def _judge(self, looks: Sequence[Prompt]) -> Judgement | JudgeFailure:
