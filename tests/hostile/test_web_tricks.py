@@ -52,7 +52,12 @@ def test_a_client_that_never_finishes_its_body_is_sent_away() -> None:
     assert statuses([piece], [(b"content-length", b"100")], patience=0.05) == [408]
 
 
-@pytest.mark.parametrize("length", [b"-1", b"1e9", b"99999999999999999999", b"\xb2", b"0x10", b""])
+def test_half_a_body_is_never_taken_for_a_whole_one() -> None:
+    half = {"type": "http.request", "body": b"id=", "more_body": True}
+    assert statuses([half, {"type": "http.disconnect"}], [(b"content-length", b"100")], patience=5.0) == []
+
+
+@pytest.mark.parametrize("length", [b"-1", b"1e9", b"99999999999999999999", b"\xb2", b"0x10", b"", b"9" * 5000])
 def test_a_length_that_is_none_or_too_much_is_refused_before_the_body(length: bytes) -> None:
     assert statuses([], [(b"content-length", length)], patience=5.0) == [413]
 
