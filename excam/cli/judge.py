@@ -47,11 +47,18 @@ def info(as_json: bool, **chosen: Any) -> None:
 def try_(instruction: str, output: str, **chosen: Any) -> None:
     """Judge one pair and print its verdict as JSON."""
     import ray
+    from pydantic import ValidationError
 
+    from excam.fault import UserError
     from serve.schemas import PairIn, outcome_of
     from serve.start import start_judge
 
-    pair = PairIn(instruction=instruction, output=output)
+    try:
+        pair = PairIn(instruction=instruction, output=output)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        fix = "give an instruction and the text that was generated for it"
+        raise UserError(f"{first['loc'][0]}: {first['msg']}", fix) from error
     handle, card = start_judge(judge_settings(chosen), waiting=_say_waiting())
     answer = handle.judge_batch.remote([(instruction, output)]).result()[0]
     found = outcome_of(pair, answer).model_dump(mode="json")

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from excam.cli import COMMANDS, cli, main
+from excam.fault import UserError
 
 HEAVY = ("ray", "torch", "vllm", "transformers")
 
@@ -55,6 +56,13 @@ def test_judging_without_the_engine_says_what_to_install(tmp_path: Path) -> None
     assert done.returncode != 0
     assert "excam[cpu]" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("pair", [("", "a"), ("q", ""), ("q", "\udcff")])
+def test_a_pair_that_is_none_is_a_mistake_before_any_judge_starts(pair: tuple[str, str]) -> None:
+    answer = CliRunner().invoke(cli, ["judge", "try", *pair])
+    assert isinstance(answer.exception, UserError)
+    assert answer.exception.message.startswith("output" if pair[0] else "instruction")
 
 
 def test_building_a_dataset_without_its_packages_names_their_extra(tmp_path: Path) -> None:
