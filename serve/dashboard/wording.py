@@ -107,12 +107,12 @@ def language(code: str | None) -> str:
 
 
 def pretty(text: str | None) -> str:
-    """JSON laid out for reading, anything else as it is."""
+    """JSON laid out for reading, anything else as it is: what is nested too deep, or holds half a character."""
     if not text:
         return ""
     try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
-    except ValueError:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2).encode().decode()
+    except (ValueError, RecursionError):
         return text
 
 

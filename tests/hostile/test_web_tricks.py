@@ -18,6 +18,7 @@ from excam.store import Store
 from serve.api import build_api
 from serve.dashboard.access import Access
 from serve.dashboard.app import MAX_FORM, build_dashboard
+from serve.dashboard.wording import pretty
 from serve.guard import Guard
 from tests.excam.store.outcomes import TUNED, dead_letter, error, put, verdict
 
@@ -126,6 +127,13 @@ def test_no_text_of_a_log_acts_on_any_page(client: TestClient, page: str) -> Non
     assert tags.acting == []
     assert "x" not in tags.images
     assert page == "/compare" or "&lt;script&gt;" in answer.text
+
+
+@pytest.mark.parametrize(
+    "record", ['{"a":' * 3000 + "1" + "}" * 3000, "[" * 100_000, r'{"half a character": "\ud800"}']
+)
+def test_a_record_that_cannot_be_laid_out_is_shown_as_it_was_logged(record: str) -> None:
+    assert pretty(record).encode() == record.encode()
 
 
 @pytest.mark.parametrize(
