@@ -20,6 +20,7 @@ FUZZY_SPAN_CHARACTERS = 2_000
 
 How = Literal["exact", "loose", "fuzzy", "not_found"]
 Place = tuple[int, int]
+Search = Callable[[str, str], Place | None]
 
 
 @dataclass(frozen=True)
@@ -93,18 +94,20 @@ def _ends(text: str, length: int) -> Iterator[tuple[int, str]]:
         yield len(text) - length, text[-length:]
 
 
-_SEARCHES: dict[How, Callable[[str, str], Place | None]] = {"exact": _exact, "loose": _loose, "fuzzy": _fuzzy}
+_NEARLY_VERBATIM: dict[How, Search] = {"exact": _exact, "loose": _loose}
+_MISQUOTED: dict[How, Search] = {"fuzzy": _fuzzy}
 
 
 def locate(error: CulturalError, instruction: str, output: str) -> LocatedSpan:
-    """Exact first, then whatever its case, white space and accents' form, then the best fuzzy match.
+    """Exact first, then whatever its case, white space and accents' form, in the half that the error states.
 
-    The half that the error states is looked through before the other.
+    Only then in the other half, and after both the best fuzzy match, in the same order.
     """
     texts = {Location.INSTRUCTION: instruction, Location.OUTPUT: output}
     halves = sorted(texts, key=lambda location: location != error.location)
-    for how, search in _SEARCHES.items():
+    for searches in (_NEARLY_VERBATIM, _MISQUOTED):
         for location in halves:
-            if place := search(error.span, texts[location]):
-                return LocatedSpan(location, *place, how)
+            for how, search in searches.items():
+                if place := search(error.span, texts[location]):
+                    return LocatedSpan(location, *place, how)
     return LocatedSpan(error.location, -1, -1, "not_found")
