@@ -231,7 +231,9 @@ def _kinds(
     """Pairs by the values of each of these columns, all from one reading."""
     where, wrong, values = view.where(judge_version)
     sure = f"AND pair_key IN (SELECT pair_key FROM lake.verdicts WHERE {where} AND {wrong})"
-    narrowed = sure if view.p_error is not None or view.category or view.severity else ""
+    narrowed = sure if view.p_error is not None else ""
+    for name in ("category", "severity"):  # one error must be both, as in the view that a kind leads to
+        narrowed += f" AND {name} || '' = ${name}" if getattr(view, name) is not None else ""
     named = " ".join(f"WHEN GROUPING({column}) = 0 THEN '{column}'" for column in columns)
     return connection.execute(
         f"""SELECT CASE {named} END, coalesce({", ".join(columns)}) AS name, count(DISTINCT pair_key) AS pairs

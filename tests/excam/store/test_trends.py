@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from excam.fault import UserError
 from excam.stats import rate_difference_test, wilson
 from excam.store import Store
 from excam.store.queries import By, Slice, TrendRow, list_judges, pick_judge, trends
+from excam.store.queries.overview import kinds
+from excam.store.queries.reports import list_reports
+from excam.store.queries.view import View
 from tests.excam.store.outcomes import JUDGE, START, TUNED, error, put, verdict
 
 WEEK = timedelta(days=7)
@@ -146,3 +150,11 @@ def test_a_judge_that_only_began_is_not_the_one_asked_about(sqlite_store: Store)
         sqlite_store.register_judge(TUNED)
         sqlite_store.start_run(lease, "score", TUNED.judge_version, {})
     assert sqlite_store.query(trends).judge.judge_version == JUDGE
+
+
+@pytest.mark.parametrize("view", [View(), View(severity="minor"), View(severity="major"), View(category="dress")])
+def test_a_kind_of_error_counts_the_pairs_that_the_view_it_leads_to_lists(judged: Store, view: View) -> None:
+    found = judged.query(kinds, view)
+    views = [(kind, replace(view, category=kind.name)) for kind in found.categories]
+    views += [(kind, replace(view, severity=kind.name)) for kind in found.severities]
+    assert [kind.pairs for kind, _ in views] == [judged.query(list_reports, led_to).total for _, led_to in views]
