@@ -91,6 +91,12 @@ class LoggedPair(BaseModel):
         except (OverflowError, OSError) as error:
             raise ValueError(f"not a time: {error}") from error
 
+    @field_validator("country", "language", "app", "model")
+    @classmethod
+    def _named_or_not(cls, value: str | None) -> str | None:
+        """A log that leaves a field blank says nothing by it, and no filter could name what it says."""
+        return value if value and value.strip() else None
+
     @field_validator("language")
     @classmethod
     def _code(cls, value: str | None) -> str | None:

@@ -57,6 +57,13 @@ def test_two_pairs_have_one_hash_only_if_their_texts_agree(a: str, b: str, c: st
     assert (content_hash(a, b) == content_hash(c, d)) == ((a, b) == (c, d))
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\t\n"])
+def test_a_field_that_a_log_leaves_blank_says_nothing(blank: str) -> None:
+    fields = {"pair_id": "1", "instruction": "q", "output": "a", "logged_at": MOMENT}
+    pair = LoggedPair.model_validate(fields | dict.fromkeys(("country", "language", "app", "model"), blank))
+    assert (pair.country, pair.language, pair.app, pair.model) == (None, None, None, None)
+
+
 @pytest.mark.parametrize(("logged", "language"), [("en-US", "en"), ("Klingonish", "Klingonish"), (None, None)])
 def test_a_logged_language_is_kept_by_its_code_if_it_has_one(logged: str | None, language: str | None) -> None:
     pair = LoggedPair(pair_id="1", instruction="q", output="a", logged_at=MOMENT, language=logged)
