@@ -18,7 +18,7 @@ class _Strict(BaseModel):
 
 
 class EngineSettings(_Strict):
-    """Settings that change the engine's speed and never its verdicts."""
+    """Settings for the engine's speed; a verdict close to the threshold may differ where numbers are rounded."""
 
     max_num_seqs: Literal["auto"] | Annotated[int, Field(ge=1, le=4096)]
     gpu_memory_utilization: float = Field(gt=0, le=1)
