@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
-from excam.country import normalise
+from excam.country import from_yaml, normalise
 from excam.fault import UserError
 from excam.pair import LoggedPair, content_hash, is_time
 from excam.redact import KINDS, Redactor, redacted_id, redactor
@@ -64,7 +64,9 @@ class RecordMapping(BaseModel):
     redact_patterns: dict[str, str] = Field(
         default_factory=dict, description="a name: a regular expression of your own"
     )
-    redact_regions: tuple[str, ...] = Field(default=(), description="countries whose national phone numbers to find")
+    redact_regions: tuple[Annotated[str, BeforeValidator(from_yaml)], ...] = Field(
+        default=(), description="countries whose national phone numbers to find"
+    )
 
     @field_validator("fields", "constants")
     @classmethod

@@ -46,13 +46,13 @@ class Rule(BaseModel):
     type: Category | None = Field(None, description="count only errors of this category")
     judge: str | None = None
 
-    @field_validator("country")
+    @field_validator("country", mode="before")
     @classmethod
-    def _known_country(cls, name: str | None) -> str | None:
-        from excam.country import normalise
+    def _known_country(cls, given: object) -> object:
+        from excam.country import from_yaml, normalise
 
-        if name is None:
-            return None
+        if not isinstance(name := from_yaml(given), str):
+            return name
         if (code := normalise(name)) is None:
             raise ValueError(f"{name!r} is no country this version knows; try its two-letter code, such as ID")
         return code

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from excam.country.match import mentions
-from excam.country.spelling import country_name, normalise
+from excam.country.spelling import country_name, from_yaml, normalise
 
 LOOKED_AT = 200_000  # characters of either half that are read for names: a huge field must not hold up the others
 
-__all__ = ["CountryGuess", "country_name", "country_of", "normalise"]
+__all__ = ["CountryGuess", "country_name", "country_of", "from_yaml", "normalise"]
 
 
 @dataclass(frozen=True)

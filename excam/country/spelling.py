@@ -80,6 +80,11 @@ def normalise(name: str) -> str | None:
     return None
 
 
+def from_yaml(name: object) -> object:
+    """A country as a YAML file names it: a bare NO is read as false there, and means Norway."""
+    return "NO" if name is False else name
+
+
 def country_name(code: str) -> str:
     """The English name of an alpha-2 code; an unknown code stays as it is, so that a table can always be printed."""
     return _english().get(code.upper(), code)

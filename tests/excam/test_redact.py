@@ -193,6 +193,11 @@ def test_a_mapping_takes_regions_in_any_spelling(region: str) -> None:
     assert mapping.redacted("Call (415) 555-2671 today.") == "Call [PHONE] today."
 
 
+def test_norway_is_a_region_though_yaml_reads_it_as_false(tmp_path: Path) -> None:
+    (tmp_path / "mapping.yaml").write_text("{redact: [phone], redact_regions: [SE, NO]}")
+    assert RecordMapping.load(tmp_path / "mapping.yaml").redact_regions == ("SE", "NO")
+
+
 def test_nothing_is_redacted_unless_asked(tmp_path: Path) -> None:
     pair = RecordMapping().read({"prompt": "I am joe@mail.example", "answer": "Hello", "ts": 1.7e9})
     assert isinstance(pair, LoggedPair)

@@ -35,8 +35,10 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path, text: str, wrong: str) -
         Rules.load(file)
 
 
-@pytest.mark.parametrize("spelling", ["ID", "id", "Indonesia"])
-def test_a_rules_country_may_be_spelt_in_any_way(tmp_path: Path, spelling: str) -> None:
+@pytest.mark.parametrize(
+    ("spelling", "code"), [("ID", "ID"), ("id", "ID"), ("Indonesia", "ID"), ("NO", "NO"), ("Norway", "NO")]
+)
+def test_a_rules_country_may_be_spelt_in_any_way(tmp_path: Path, spelling: str, code: str) -> None:
     file = tmp_path / "rules.yaml"
     file.write_text(f"rules:\n- {{name: a, kind: no_traffic, country: {spelling}}}", "utf-8")
-    assert Rules.load(file).rules[0].country == "ID"
+    assert Rules.load(file).rules[0].country == code
