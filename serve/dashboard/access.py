@@ -119,11 +119,18 @@ def _hash(token: str) -> str:
 def _read(file: Path) -> list[Entry]:
     fix = "write a list of entries with name, role (read or review) and sha256 (of the token)"
     try:
-        return TypeAdapter(list[Entry]).validate_python(yaml.safe_load(file.read_text("utf-8")))
+        entries = TypeAdapter(list[Entry]).validate_python(yaml.safe_load(file.read_text("utf-8")))
     except OSError as error:
         raise UserError(f"{file} cannot be read: {error.strerror}", "name a readable file") from error
-    except yaml.YAMLError as error:
-        raise UserError(f"{file} is not YAML", fix) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{file} is not YAML in UTF-8", fix) from error
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise UserError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}", fix) from error
+    known: dict[str, str] = {}
+    for entry in entries:
+        if (other := known.setdefault(entry.sha256, entry.name)) != entry.name:
+            raise UserError(
+                f"{file}: {other} and {entry.name} have the same token", "give each of them one of their own"
+            )
+    return entries

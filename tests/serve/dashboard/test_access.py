@@ -92,6 +92,17 @@ def test_tokens_come_from_a_file_of_hashes(tmp_path: Path) -> None:
     file.write_text("- name: Ana\n  role: admin\n  sha256: x\n")
     with pytest.raises(UserError, match=r"0\.role"):
         Access.from_environment({}, file)
+    file.write_bytes("- name: Zoë\n".encode("latin-1"))
+    with pytest.raises(UserError, match="not YAML in UTF-8"):
+        Access.from_environment({}, file)
+
+
+def test_two_people_with_one_token_are_a_mistake_for_one_would_sign_what_the_other_says(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.yaml"
+    token = hashlib.sha256(b"secret").hexdigest()
+    file.write_text(f"- {{name: Ana, role: review, sha256: {token}}}\n- {{name: Ben, role: read, sha256: {token}}}\n")
+    with pytest.raises(UserError, match="Ana and Ben have the same token"):
+        Access.from_environment({}, file)
 
 
 @pytest.mark.parametrize("variable", ["EXCAM_TOKEN", "EXCAM_READ_TOKEN"])
