@@ -9,12 +9,14 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from fastapi.testclient import TestClient
 
 from excam.alerts.check import check
 from excam.alerts.rules import Rules
 from excam.store import Store
 from serve.dashboard.access import Access
+from serve.dashboard.api import export
 from serve.dashboard.app import build_dashboard
 from serve.dashboard.audit import Audit
 from tests.excam.store.outcomes import TUNED, dead_letter, error, put, verdict
@@ -26,17 +28,19 @@ def opened(url: str, audit: Path | None = None) -> TestClient:
 
 def read_csv(content: bytes) -> list[dict[str, str]]:
     """As a spreadsheet does: the mark at the beginning says that it is UTF-8, and is no part of the first name."""
-    assert content.startswith(codecs.BOM_UTF8)
+    assert content.startswith(codecs.BOM_UTF8 + b'"pair_id"')
     return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
 
 
-def test_a_filtered_list_is_exported_whole_in_both_forms(client: TestClient) -> None:
+def test_a_filtered_list_is_exported_whole_in_both_forms(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "PORTION", 4)
     listed = client.get("/api/reports", params={"country": "JP", "limit": 200}).json()
     rows = read_csv(client.get("/api/export?country=JP&format=csv").content)
     assert {row["pair_id"] for row in rows} == {report["pair_id"] for report in listed["reports"]}
     table = pq.read_table(io.BytesIO(client.get("/api/export?country=JP&format=parquet").content))
     assert table.num_rows == len(rows)
     assert "立てて置く" in {row["span"] for row in rows}
+    assert read_csv(client.get("/api/export?country=AQ").content) == []
     japanese = next(row for row in table.to_pylist() if row["pair_id"] == "japanese")
     assert japanese["output"][japanese["start"] : japanese["end"]] == "立てて置く"
 
