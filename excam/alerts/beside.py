@@ -89,9 +89,11 @@ class _Watch:
                 log.warning("alerts could not be checked: %s", error)
 
     def _look(self) -> None:
-        for event in self._store.query(check, self._rules):
-            log.warning("alert %s: %s", event.event, event.message)
-        webhook = webhook_of(self._rules)
-        for told in deliver(self._store, webhook, self._rules.dashboard) if webhook else ():
-            if told.problem:
-                log.warning("the webhook was not told of %s: %s", told.alert.rule, told.problem)
+        try:
+            for event in self._store.query(check, self._rules):
+                log.warning("alert %s: %s", event.event, event.message)
+        finally:  # a rule that cannot be checked keeps no other from being told
+            webhook = webhook_of(self._rules)
+            for told in deliver(self._store, webhook, self._rules.dashboard) if webhook else ():
+                if told.problem:
+                    log.warning("the webhook was not told of %s: %s", told.alert.rule, told.problem)

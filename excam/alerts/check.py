@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from excam.alerts.findings import Finding, daily, findings
 from excam.alerts.rules import Rule, Rules
+from excam.fault import UserError
 from excam.store.connection import transact
 
 FIRED, CLEARED = "fired", "cleared"
@@ -88,18 +89,27 @@ def moment(microseconds: int) -> datetime:
 def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | None = None) -> list[Alert]:
     """Look at every rule and keep what is new: alerts that now fire, and those that stood and no longer hold.
 
-    A store into which nothing was judged yet has nothing to say, not even that traffic stopped: it never began.
+    A store into which nothing was judged yet has nothing to say, not even that traffic stopped: it never began. A rule
+    that cannot be checked, such as one about a judge that the store does not know, is told of after all others were.
     """
     if not _begun(connection):
         return []
     until = (today or datetime.now(UTC).date()) + timedelta(days=1)
-    found = [finding for rule in rules.rules for finding in _look(connection, rule, until)]
-    if not _events(found, standing(connection), datetime.now(UTC)):
-        return []  # nothing is written, so that a check costs a writer beside it nothing
+    found: list[Finding] = []
+    unchecked: dict[str, UserError] = {}
+    for rule in rules.rules:
+        try:
+            found += _look(connection, rule, until)
+        except UserError as error:
+            unchecked[rule.name] = error
+
+    def new() -> list[Alert]:
+        stood = (alert for alert in standing(connection) if alert.rule not in unchecked)
+        return _events(found, stood, datetime.now(UTC))
 
     def keep() -> list[Alert]:
         connection.execute(FENCE)
-        events = _events(found, standing(connection), datetime.now(UTC))
+        events = new()
         for event in events:
             connection.execute(
                 "INSERT INTO lake.alerts VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -108,7 +118,11 @@ def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | Non
             )  # fmt: skip
         return events
 
-    return transact(connection, keep)
+    # Where there is nothing new nothing is written, so that a check costs a writer beside it nothing.
+    events = transact(connection, keep) if new() else []
+    for name, fault in unchecked.items():
+        raise UserError(f"rule {name!r} cannot be checked: {fault.message}", fault.fix) from fault
+    return events
 
 
 def _begun(connection: duckdb.DuckDBPyConnection) -> bool:

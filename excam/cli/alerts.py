@@ -95,19 +95,26 @@ def test(file: Path, store: str, as_json: bool) -> None:
 
 
 def _check(store: Store, rules: Rules, as_json: bool, *, goes_on: bool) -> None:
-    from excam.alerts.beside import webhook_of
     from excam.alerts.check import check as run
     from excam.alerts.check import standing
+
+    try:
+        events = store.query(run, rules)
+        if as_json:
+            print_json([event.model_dump(mode="json") for event in events])
+        else:
+            for event in events:
+                click.echo(f"{event.event}: {printable(event.message)}")
+            click.echo(f"{len(store.query(standing))} alerts stand")
+    finally:  # a rule that cannot be checked keeps no other from being told
+        _tell(store, rules, goes_on=goes_on)
+
+
+def _tell(store: Store, rules: Rules, *, goes_on: bool) -> None:
+    from excam.alerts.beside import webhook_of
     from excam.alerts.deliver import deliver
     from excam.fault import UserError
 
-    events = store.query(run, rules)
-    if as_json:
-        print_json([event.model_dump(mode="json") for event in events])
-    else:
-        for event in events:
-            click.echo(f"{event.event}: {printable(event.message)}")
-        click.echo(f"{len(store.query(standing))} alerts stand")
     webhook = webhook_of(rules)
     for told in deliver(store, webhook, rules.dashboard) if webhook else ():
         if told.problem:

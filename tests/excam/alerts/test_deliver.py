@@ -17,9 +17,10 @@ from excam.alerts.check import check, standing
 from excam.alerts.deliver import deliver
 from excam.alerts.rules import Rules
 from excam.cli import cli
+from excam.fault import UserError
 from excam.store import Store
 from tests.excam.alerts.cases import DAY, rules, webhook
-from tests.excam.store.outcomes import START, dead_letter, error, put, verdict
+from tests.excam.store.outcomes import JUDGE, START, dead_letter, error, put, verdict
 
 
 @pytest.fixture(autouse=True)
@@ -182,6 +183,24 @@ def test_a_webhook_that_hangs_does_not_keep_a_run_from_ending(store: Store, monk
         ended.set()
         watch.join()
     assert len(received) == 1
+
+
+def test_a_rule_that_cannot_be_checked_keeps_no_other_from_being_told(
+    store: Store, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received: list[Any] = []
+    file = tmp_path / "rules.yaml"
+    lines = ["rules:", "- {name: of nobody, kind: no_traffic, judge: %s}", "- {name: quiet, kind: no_traffic}"]
+    file.write_text("\n".join(lines) % JUDGE)
+    store.query(check, Rules.load(file))
+    file.write_text("\n".join([*lines, "- {name: quieter, kind: no_traffic, days: 2}"]) % "nobody")
+    with webhook(received) as address:
+        monkeypatch.setenv("EXCAM_ALERT_WEBHOOK", address)
+        told = CliRunner().invoke(cli, ["alerts", "check", "--rules", str(file), "--store", store_url])
+    assert isinstance(told.exception, UserError)
+    assert told.exception.message == "rule 'of nobody' cannot be checked: no judge 'nobody' in this store"
+    assert {alert.rule for alert in store.query(standing)} == {"of nobody", "quiet", "quieter"}, "and what stood stands"
+    assert len(received) == 3
 
 
 def test_a_run_that_waits_for_traffic_tells_of_its_silence(
