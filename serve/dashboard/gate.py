@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlsplit
 
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -62,7 +62,13 @@ class Gate:
         if self._access.is_open:
             return self._access.local()
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        return self._access.who(token if scheme.lower() == "bearer" else request.cookies.get(COOKIE, ""))
+        return self._access.who(token if scheme.lower() == "bearer" else _cookie(request))
+
+
+def _cookie(request: Request) -> str:
+    """The token in our cookie; of several on one host the one for the longest path, which browsers send first."""
+    parts = ";".join(request.headers.getlist("cookie")).split(";")
+    return next((found[COOKIE] for part in parts if COOKIE in (found := cookie_parser(part))), "")
 
 
 def _is_own(request: Request) -> bool:

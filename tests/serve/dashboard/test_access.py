@@ -64,6 +64,9 @@ def test_a_dashboard_below_a_prefix_keeps_its_cookie_to_itself(guarded: TestClie
         "SameSite=lax",
     }
     assert below.get("/dashboard/api/summary").status_code == 200
+    both = {"Cookie": 'theme=dark; excam_token="read-me"; excam_token=of-a-dashboard-above-this-one'}
+    below.cookies.clear()
+    assert below.get("/dashboard/api/summary", headers=both).status_code == 200
 
 
 @pytest.mark.parametrize("token", ["пароль", "pässword", "a\nb", "\udcff"])
