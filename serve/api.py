@@ -70,7 +70,9 @@ def build_api(judge: Any, card: JudgeCard, token: str | None) -> FastAPI:
             late = f"the judge did not answer within {CALL_TIMEOUT:g} s: send fewer pairs at once, or come back later"
             raise HTTPException(503, late, {"Retry-After": LATE_RETRY_AFTER}) from error
         answers = [answer for chunk in answered for answer in chunk]
-        outcomes = [outcome_of(pair, answer) for pair, answer in zip(pairs, answers, strict=True)]
+        outcomes = await asyncio.to_thread(  # looking for words in megabytes takes seconds
+            lambda: [outcome_of(pair, answer) for pair, answer in zip(pairs, answers, strict=True)]
+        )
         for answer in answers:
             pairs_total.labels(answer.status.value if isinstance(answer, Judgement) else answer.reason).inc()
         seconds.observe(time.monotonic() - begun)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -15,10 +16,11 @@ from ray.serve.exceptions import BackPressureError
 
 from excam.fault import UserError
 from excam.judge_card import JudgeCard
+from excam.judgement import JudgeFailure
 from serve.api import build_api
 from serve.deployment import build
 from serve.guard import check_binding, token_in
-from serve.schemas import MAX_BODY_BYTES, MAX_PAIRS
+from serve.schemas import MAX_BODY_BYTES, MAX_PAIRS, FailureOut, PairIn
 
 PAIR = {"instruction": "What is eaten at Galungan?", "output": "Lawar and satay.", "pair_id": "p1"}
 CARD = JudgeCard(base="b", base_sha256="0" * 64, prompt_sha256="0" * 64, decoding={})
@@ -158,6 +160,33 @@ def test_a_judge_that_cannot_answer_now_says_when_to_come_back(raised: Exception
 
     answer = ask(build_api(Unwell(), CARD, None), "POST", "/v1/judge", json=PAIR)
     assert (answer.status_code, answer.headers["retry-after"]) == (status, "5")
+
+
+def test_others_are_answered_while_the_words_of_one_request_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, answered = threading.Event(), threading.Event()
+
+    def patient(pair: PairIn, answer: JudgeFailure) -> FailureOut:
+        begun.set()
+        assert answered.wait(20), "nobody was answered meanwhile"
+        return FailureOut(pair_id=pair.pair_id, reason=answer.reason, detail=answer.detail)
+
+    class Handle:
+        class judge_batch:  # noqa: N801
+            @staticmethod
+            async def remote(pairs: Any) -> list[JudgeFailure]:
+                return [JudgeFailure("reason", "detail")]
+
+    async def both() -> httpx.Response:
+        transport = httpx.ASGITransport(app=build_api(Handle(), CARD, None))
+        async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
+            judged = asyncio.create_task(client.post("/v1/judge", json=PAIR))
+            await asyncio.to_thread(begun.wait)
+            assert (await client.get("/-/health")).status_code == 200
+            answered.set()
+            return await judged
+
+    monkeypatch.setattr("serve.api.outcome_of", patient)
+    assert asyncio.run(both()).status_code == 200
 
 
 @pytest.mark.engine
