@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from excam.cli.output import moment, print_json, print_table
+from excam.cli.printable import printable
+
+if TYPE_CHECKING:
+    from pipelines.stream.settings import KafkaAccess
 
 FIGURES = ("offset", "lag", "lag s", "pairs/s", "P50 s", "P95 s", "dead", "retries", "skipped", "lost")
 
@@ -72,18 +76,36 @@ def partition_rows(store_url: str) -> list[dict[str, Any]]:
 
 
 def _ask_brokers(rows: list[dict[str, Any]], bootstrap: str, kafka_config: str | None) -> None:
-    from excam.fault import UserError
+    """Put the lag of this moment in the place of the last batch's; where it cannot be had, it is not known."""
     from pipelines.stream.settings import KafkaAccess
-    from pipelines.stream.topic import Topic
 
     access = KafkaAccess.load(bootstrap, kafka_config)
     for source in sorted({row["source"] for row in rows}):
-        name = source.removeprefix("kafka:").rpartition("#")[0]
-        try:
-            with Topic(name, access, "excam-status") as topic:
-                bounds = topic.bounds() if topic.source == source else {}
-        except UserError:
-            continue
+        ends = _ends(source, access)
         for row in rows:
-            if row["source"] == source and row["part"] in bounds:
-                row["lag_messages"] = max(0, bounds[row["part"]].high - row["next_offset"])
+            if row["source"] != source:
+                continue
+            lag = max(0, ends[row["part"]] - row["next_offset"]) if row["part"] in ends else None
+            if lag != row["lag_messages"]:
+                row |= {"lag_messages": lag, "lag_seconds": 0.0 if lag == 0 else None}
+
+
+def _ends(source: str, access: KafkaAccess) -> dict[int, int]:
+    """Where each partition ends now; none of them, and why on stderr, where the brokers cannot say it."""
+    from confluent_kafka import KafkaException
+
+    from excam.fault import UserError
+    from pipelines.stream.topic import Topic
+
+    name = source.removeprefix("kafka:").rpartition("#")[0]
+    try:
+        with Topic(name, access, "excam-status") as topic:
+            if topic.source == source:
+                return {part: bounds.high for part, bounds in topic.bounds().items()}
+        reason = f"topic {name} was deleted and made again"
+    except UserError as error:
+        reason = error.message
+    except KafkaException as error:
+        reason = f"the brokers cannot be asked for topic {name}: {error.args[0].str()}"
+    click.echo(printable(f"the lag of {source} is not known: {reason}"), err=True)
+    return {}

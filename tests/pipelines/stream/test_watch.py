@@ -1,4 +1,4 @@
-"""Figures of a stream: what Prometheus is given, and what ``excam stream status`` tells from the store alone."""
+"""Figures of a stream: what Prometheus is given, and what ``excam stream status`` tells, with brokers and without."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from excam.cli import cli
 from excam.judge_card import JudgeCard
 from excam.store import OffsetRange, Store
 from pipelines.progress import Tally
+from pipelines.stream import topic
 from pipelines.stream.metrics import Metrics
 from pipelines.stream.screener import PartCount
 from pipelines.stream.stages import JudgedUnit
@@ -76,7 +77,9 @@ def test_prometheus_is_given_every_figure_and_nothing_logged() -> None:
     server.shutdown()
 
 
-def test_status_tells_offsets_lag_speed_and_losses_from_the_store(store_url: str) -> None:
+def test_status_tells_offsets_lag_speed_and_losses_from_the_store(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     card = JudgeCard(base="tiny", base_sha256="0" * 64, prompt_sha256="1" * 64, decoding={})
     done, ranges = batch()
     with Store.open(store_url) as store, store.lease() as lease:
@@ -93,6 +96,11 @@ def test_status_tells_offsets_lag_speed_and_losses_from_the_store(store_url: str
     assert first["pairs_per_second"] == 2.0
     table = CliRunner().invoke(cli, ["stream", "status", "--store", store_url])
     assert "logs#1" in table.output
+
+    monkeypatch.setattr(topic, "PATIENCE", 0.1)
+    asked = CliRunner().invoke(cli, ["stream", "status", "--store", store_url, "--json", "--bootstrap", "127.0.0.1:1"])
+    assert [(row["lag_messages"], row["lag_seconds"]) for row in json.loads(asked.stdout)] == [(None, None)] * 2
+    assert "the lag of kafka:logs#1 is not known: the brokers cannot be asked" in asked.stderr
 
 
 def test_a_span_or_start_that_makes_no_sense_is_said() -> None:
