@@ -14,7 +14,7 @@ import click
 from excam.cli.alone import alone_in
 from excam.cli.evaluate_display import Display
 from excam.cli.judge_options import judge_options, judge_settings
-from excam.cli.options import json_option
+from excam.cli.options import json_option, refuse_options_before
 from excam.cli.output import print_json, print_table
 from excam.fault import UserError
 
@@ -87,6 +87,7 @@ def evaluate(
     A run that was stopped goes on where it was when the same command is given again.
     """
     if ctx.invoked_subcommand is not None:
+        refuse_options_before(ctx.invoked_subcommand, ctx)
         return
     from excam.evaluation.figures import summarise
     from excam.evaluation.judged import Judged

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from excam.fault import UserError
 from excam.store.url import DEFAULT_URL
@@ -106,3 +107,12 @@ def slice_options(command: Command) -> Command:
     for option in reversed(_SLICE):
         checked = option(checked)
     return checked
+
+
+def refuse_options_before(subcommand: str, ctx: click.Context) -> None:
+    """A group that works by itself too has options of its own: before a subcommand they would count for nothing."""
+    for option in ctx.command.params:
+        if option.name and ctx.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            what = f"{option.opts[0]} stands before `{subcommand}`, which would not see it there"
+            fix = f"write it after, if `{subcommand}` takes it: {ctx.command_path} {subcommand} {option.opts[0]} …"
+            raise UserError(what, fix)

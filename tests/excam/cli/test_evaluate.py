@@ -176,6 +176,13 @@ def test_culturalbench_has_its_folder_before_the_judge_starts_and_lets_whole_rep
     assert "Nothing is kept" in found.stderr
 
 
+@pytest.mark.parametrize("options", [["--base", "smollm2-135m"], ["--json"], ["--split", "test"]])
+def test_an_option_before_a_command_that_would_not_see_it_is_refused(tmp_path: Path, options: list[str]) -> None:
+    with pytest.raises(UserError, match=f"{options[0]} stands before `culturalbench`") as refused:
+        CliRunner().invoke(evaluate, [*options, "culturalbench", "--sources", str(tmp_path)], catch_exceptions=False)
+    assert f"evaluate culturalbench {options[0]}" in refused.value.fix
+
+
 def test_a_command_without_anything_to_judge_says_what_to_give(tmp_path: Path, data: Path) -> None:
     nothing = _run("--out", tmp_path)
     assert isinstance(nothing.exception, UserError)
