@@ -26,8 +26,16 @@ store_option = click.option(
     metavar="URL",
     help="The store: ducklake:sqlite:PATH or ducklake:postgres:DSN?data_path=FOLDER.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of a table.")
+
+
+def _one_form(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    if value and (ctx.params.get("as_json") or ctx.params.get("as_csv")):
+        raise click.UsageError("--json and --csv are two forms of output: choose one", ctx)
+    return value
+
+
+json_option = click.option("--json", "as_json", is_flag=True, callback=_one_form, help="Print JSON instead of a table.")
+csv_option = click.option("--csv", "as_csv", is_flag=True, callback=_one_form, help="Print CSV instead of a table.")
 judge_version_option = click.option(
     "--judge", metavar="VERSION", help="Judge version, or the beginning of one. Default: the judge used last."
 )

@@ -39,7 +39,7 @@ def show(pair_id: str, judge: str | None, store: str, as_json: bool) -> None:
             raise UserError(f"judge {wanted} has not judged this pair", "leave --judge out to see who has")
         named = opened.query(pick_judge, verdicts[0].judge_version)
     if as_json:
-        print_json(pair.model_dump(mode="json"))
+        print_json(pair.model_copy(update={"verdicts": verdicts}).model_dump(mode="json"))
         return
     _print(pair, verdicts[0], named)
     if len(verdicts) > 1:

@@ -27,7 +27,7 @@ from excam.cli.worst import worst
 from excam.fault import UserError
 from excam.store import NoStoreError, Store
 from excam.store.snapshot import TABLES
-from tests.excam.store.outcomes import JUDGE, START, dead_letter, error, put, put_run, rows_of, verdict
+from tests.excam.store.outcomes import CARD, JUDGE, START, TUNED, dead_letter, error, put, put_run, rows_of, verdict
 
 HOSTILE = "\x1b[31mred\x1b[0m \u202eback [bold]not markup[/bold]"
 
@@ -95,6 +95,14 @@ def test_a_trend_as_json_and_csv_holds_the_same_rows(url: str) -> None:
     assert {row["judge_version"] for row in table} == {JUDGE}
 
 
+@pytest.mark.parametrize("command", [trends, worst])
+@pytest.mark.parametrize("forms", [["--json", "--csv"], ["--csv", "--json"]])
+def test_two_forms_of_output_at_once_are_refused(url: str, command: click.Command, forms: list[str]) -> None:
+    refused = run(command, url, *forms)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "choose one" in refused.stderr
+
+
 def test_a_slice_is_chosen_by_name_day_and_app(url: str) -> None:
     rows = load(
         trends, url, "--country", "Jepang", "--since", str(START.date()), "--until", "2025-03-04", "--app", HOSTILE
@@ -159,6 +167,15 @@ def test_a_pair_is_shown_with_its_spans_in_brackets_and_escapes_written_out(url:
     assert "1. major: \\x1b[31mred\\x1b[0m \\u202eback [bold]not markup[/bold]" in printed
     assert "\\u202eback" in run(show, url, "p3").output
     assert load(show, url, "p0")["verdicts"][0]["errors"][0]["start"] == 9
+
+
+def test_of_a_pair_that_several_judged_the_verdict_of_the_judge_that_was_named_is_shown(tmp_path: Path) -> None:
+    url = f"ducklake:sqlite:{tmp_path}/catalog.sqlite"
+    with Store.open(url) as store:
+        for judge in (CARD, TUNED):
+            put(store, verdict(0), judge=judge)
+    assert len(load(show, url, "p0")["verdicts"]) == 2
+    assert [one["judge_version"] for one in load(show, url, "p0", "--judge", JUDGE[:6])["verdicts"]] == [JUDGE]
 
 
 def test_a_pair_is_shown_in_colour_on_a_terminal(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
