@@ -83,21 +83,21 @@ def main(arguments: list[str] | None = None) -> Any:
         finally:
             sys.stdout.flush()
     except UserError as error:
-        _tell(error)
+        tell(error)
     except OSError as error:
         _tell_refusal(error)
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
         judge = "install the judge with: pip install 'excam[cpu]' (or 'excam[gpu]' on a machine with a GPU)"
         fix = f"pip install 'excam[{extra}]'" if extra else judge
-        _tell(UserError(f"this command needs the package {error.name}, which is not installed", fix))
+        tell(UserError(f"this command needs the package {error.name}, which is not installed", fix))
     except Exception as error:
         from excam.cli.os_fault import unreadable_store
 
         unreadable = unreadable_store(error)
         if unreadable is None:
             raise
-        _tell(unreadable)
+        tell(unreadable)
     sys.exit(2)
 
 
@@ -111,10 +111,11 @@ def _tell_refusal(error: OSError) -> None:
         drop_output()
     if isinstance(error, BrokenPipeError):
         sys.exit(1)
-    _tell(explained(error))
+    tell(explained(error))
 
 
-def _tell(error: UserError) -> None:
+def tell(error: UserError) -> None:
+    """What a user can mend, on stderr: for people, or as an event where machines read it."""
     from excam.logs import event, started
 
     if started():

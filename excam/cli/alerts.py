@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import time
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING
 
 import click
@@ -37,36 +41,36 @@ def alerts() -> None:
 @alerts.command()
 @rules_option
 @store_option
-@click.option("--follow", type=click.FloatRange(1), metavar="SECONDS", help="Look so often, and check each commit.")
+@click.option("--follow", type=click.FloatRange(1), metavar="SECONDS", help="Look so often for commits, and go on.")
 @json_option
 def check(file: Path, store: str, follow: float | None, as_json: bool) -> None:
     """Check every rule; each alert fires once and clears once, goes to the webhook and is kept in the store.
 
     The webhook's address stands in the file or, better, in EXCAM_ALERT_WEBHOOK. Runs check by themselves after every
-    commit where EXCAM_ALERT_RULES names the file; with --follow this goes on until Ctrl-C and does it from beside.
-    Where nothing was judged yet, or there is no store yet, nothing fires and that is no failure.
+    commit where EXCAM_ALERT_RULES names the file; with --follow this goes on until Ctrl-C and does it from beside, at
+    the turn of the day too. Where nothing was judged yet, or there is no store yet, nothing fires and that is no
+    failure.
     """
     from excam.alerts.rules import Rules
-    from excam.store import NoStoreError, Store
+    from excam.store import Store
 
     rules = Rules.load(file)
-    try:
-        Store.open(store, read_only=True).close()
-    except NoStoreError as error:  # a check that a timer starts may well come before the first run
-        click.echo(f"{error.message} yet: nothing to check", err=True)
-        if as_json:
-            print_json([])
-        return
+    if (missing := _missing(store)) is not None:
+        click.echo(f"{missing} yet: nothing to check", err=True)
+        if follow is None:
+            if as_json:
+                print_json([])
+            return
+        while _missing(store):
+            sleep(follow)
     with Store.open(store) as opened:
-        seen: object = None
-        while True:
-            now = opened.query(_occasion)
-            if now != seen:
-                _check(opened, rules, as_json, goes_on=follow is not None)
-                seen = now
-            if not follow:
-                return
-            time.sleep(follow)
+        if follow is None:
+            try:
+                _check(opened, rules, _today(), as_json)
+            finally:  # a rule that cannot be checked keeps no other from being told
+                _tell_webhook(opened, rules)
+        else:
+            _follow(opened, rules, follow, as_json)
 
 
 @alerts.command()
@@ -94,23 +98,62 @@ def test(file: Path, store: str, as_json: bool) -> None:
             click.echo(f"  {day}  {printable(message)}")
 
 
-def _check(store: Store, rules: Rules, as_json: bool, *, goes_on: bool) -> None:
+def _missing(store: str) -> str | None:
+    """That there is no store, where there is none: a check that a timer starts may well come before the first run."""
+    from excam.store import NoStoreError, Store
+
+    try:
+        Store.open(store, read_only=True).close()
+    except NoStoreError as error:
+        return error.message
+    return None
+
+
+def _follow(store: Store, rules: Rules, pause: float, as_json: bool) -> None:
+    """Check after every commit, and as a day begins: silence makes no commit. What cannot be done ends nothing."""
+    checked = None
+    while True:
+        now = (store.query(_last_commit), _today())
+        if now != checked:
+            checked = now
+            with _going_on():
+                _check(store, rules, now[1], as_json)
+        with _going_on():
+            _tell_webhook(store, rules)
+        sleep(pause)
+
+
+@contextmanager
+def _going_on() -> Iterator[None]:
+    from excam.cli import tell
+    from excam.fault import UserError
+
+    try:
+        yield
+    except UserError as error:
+        tell(error)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _check(store: Store, rules: Rules, today: date, as_json: bool) -> None:
     from excam.alerts.check import check as run
     from excam.alerts.check import standing
 
-    try:
-        events = store.query(run, rules)
-        if as_json:
-            print_json([event.model_dump(mode="json") for event in events])
-        else:
-            for event in events:
-                click.echo(f"{event.event}: {printable(event.message)}")
-            click.echo(f"{len(store.query(standing))} alerts stand")
-    finally:  # a rule that cannot be checked keeps no other from being told
-        _tell(store, rules, goes_on=goes_on)
+    events = store.query(run, rules, today)
+    if as_json:
+        print_json([event.model_dump(mode="json") for event in events])
+        sys.stdout.flush()  # whoever reads the other end of a pipe is not kept waiting
+    else:
+        for event in events:
+            click.echo(f"{event.event}: {printable(event.message)}")
+        click.echo(f"{len(store.query(standing))} alerts stand")
 
 
-def _tell(store: Store, rules: Rules, *, goes_on: bool) -> None:
+def _tell_webhook(store: Store, rules: Rules) -> None:
+    """Send what is untold, also of checks before this one."""
     from excam.alerts.beside import webhook_of
     from excam.alerts.deliver import deliver
     from excam.fault import UserError
@@ -118,16 +161,10 @@ def _tell(store: Store, rules: Rules, *, goes_on: bool) -> None:
     webhook = webhook_of(rules)
     for told in deliver(store, webhook, rules.dashboard) if webhook else ():
         if told.problem:
-            untold = f"the webhook was not told of {told.alert.rule}: {told.problem}"
-            if not goes_on:
-                fix = "check its address; the next check tries again, and the dashboard shows the alert meanwhile"
-                raise UserError(untold, fix)
-            click.echo(printable(untold), err=True)
+            fix = "check its address; the next check tries again, and the dashboard shows the alert meanwhile"
+            raise UserError(f"the webhook was not told of {told.alert.rule}: {told.problem}", fix)
 
 
-def _occasion(connection: duckdb.DuckDBPyConnection) -> object:
-    """Changes with every commit of a writer, and every few minutes: silence commits nothing, and the untold wait."""
-    from excam.alerts.beside import QUIET_SECONDS
-
-    commit = "SELECT token, committed_at::VARCHAR FROM lake.leases WHERE name = 'writer'"
-    return connection.execute(commit).fetchone(), time.monotonic() // QUIET_SECONDS
+def _last_commit(connection: duckdb.DuckDBPyConnection) -> object:
+    """Changes with every commit of a writer."""
+    return connection.execute("SELECT token, committed_at::VARCHAR FROM lake.leases WHERE name = 'writer'").fetchone()

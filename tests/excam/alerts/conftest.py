@@ -13,7 +13,7 @@ from excam.store import Store
 from tests.excam.store.outcomes import START, error, put, verdict
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def risen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Indonesia: 5 % wrong for 28 days, then 50 % for 7; Japan: two answers, both wrong."""
     rows = []

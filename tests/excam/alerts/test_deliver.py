@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -213,41 +213,6 @@ def test_a_run_that_waits_for_traffic_tells_of_its_silence(
     with alerts_beside(store, waits=True):
         while not store.query(standing):
             time.sleep(0.01)
-
-
-def test_whoever_follows_a_store_hears_of_its_silence_and_outlives_a_webhook_that_says_no(
-    store: Store, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Clock(datetime):
-        days = 36
-
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            return START + timedelta(days=cls.days)
-
-    def sleep(seconds: float) -> None:
-        """A day goes by, and the silence is two days long; on the next, traffic is back; then nobody follows."""
-        Clock.days += 1
-        if Clock.days == 38:
-            put(store, verdict(7000, logged_at=Clock.now()))
-        if Clock.days == 39:
-            raise KeyboardInterrupt
-
-    for module in ("check", "deliver"):
-        monkeypatch.setattr(f"excam.alerts.{module}.datetime", Clock)
-    monkeypatch.setattr("time.sleep", sleep)
-    monkeypatch.setattr(beside, "QUIET_SECONDS", 1e-9)
-    received: list[Any] = []
-    file = tmp_path / "rules.yaml"
-    file.write_text("rules:\n- {name: quiet, kind: no_traffic, days: 2}\n")
-    with webhook(received, 404) as address:
-        monkeypatch.setenv("EXCAM_ALERT_WEBHOOK", address)
-        asked = ["alerts", "check", "--follow", "1", "--rules", str(file), "--store", store_url]
-        told = CliRunner().invoke(cli, asked)
-    assert "fired: quiet: no record in 2 days" in told.stdout
-    assert "cleared: quiet" in told.stdout
-    assert "the webhook was not told of quiet: it answered 404" in told.stderr
-    assert ["cleared" in body["text"] for body in received] == [True]
 
 
 @pytest.mark.parametrize("text", ["rules: []", "rules:\n- {name: r, kind: rate_above, level: 0, judge: nobody}"])
