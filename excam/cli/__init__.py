@@ -92,12 +92,12 @@ def main(arguments: list[str] | None = None) -> Any:
         fix = f"pip install 'excam[{extra}]'" if extra else judge
         tell(UserError(f"this command needs the package {error.name}, which is not installed", fix))
     except Exception as error:
-        from excam.cli.os_fault import unreadable_store
+        from excam.cli.os_fault import not_text, unreadable_store
 
-        unreadable = unreadable_store(error)
-        if unreadable is None:
+        known = unreadable_store(error) or not_text(sys.argv[1:] if arguments is None else arguments)
+        if known is None:
             raise
-        tell(unreadable)
+        tell(known)
     sys.exit(2)
 
 

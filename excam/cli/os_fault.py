@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from excam.fault import UserError
@@ -37,6 +38,16 @@ def unreadable_store(error: Exception) -> UserError | None:
         return None
     fix = "check its server, or put the file back; from a backup a store is made anew with: excam store restore"
     return UserError(f"the store cannot be read: {reason}", fix)
+
+
+def not_text(arguments: Sequence[str]) -> UserError | None:
+    """Which argument holds bytes that are no UTF-8, where one does: no store and no Parquet file takes such a text."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            return UserError(f"the argument {argument!r} is not UTF-8", "write it in UTF-8, or rename the file")
+    return None
 
 
 def _is_of_cache(file: Path) -> bool:

@@ -243,6 +243,15 @@ def test_a_store_is_backed_up_forgets_a_person_and_is_restored(tmp_path: Path) -
         run(store_group, url, "forget", "--yes")
 
 
+@pytest.mark.parametrize("arguments", [["show", "p\udcff"], ["trends", "--app", "\udcff"]])
+def test_an_argument_that_is_no_utf8_is_named(
+    url: str, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([*arguments, "--store", url])
+    assert capsys.readouterr().err.startswith(f"excam: the argument {arguments[-1]!r} is not UTF-8\n  fix: ")
+
+
 @pytest.mark.parametrize("arguments", [["forget", "--pair", "p0", "--yes"], ["compact"]])
 def test_what_changes_a_store_makes_none_where_the_url_is_mistyped(tmp_path: Path, arguments: list[str]) -> None:
     with pytest.raises(NoStoreError, match="there is no store at"):
