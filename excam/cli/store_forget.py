@@ -41,9 +41,11 @@ class MetadataValue(click.ParamType):  # type: ignore[type-arg]  # generic from 
 @click.option(
     "--before",
     "--older-than",
-    "before",
+    "days",
+    multiple=True,
     type=Day(),
-    help="Pairs logged before this day: 2025-06-30, or 90d, 12w, 6m ago. For retention run it nightly.",
+    help="Pairs logged before this day: 2025-06-30, or 90d, 12w, 6m ago; of several before all. "
+    "For retention run it nightly.",
 )
 @click.option("--keep-scores", is_flag=True, help="Keep the verdicts for trends, without words, ids and times.")
 @click.option("--yes", is_flag=True, help="Delete. Without it the command only says what it would delete.")
@@ -53,7 +55,7 @@ class MetadataValue(click.ParamType):  # type: ignore[type-arg]  # generic from 
 def forget(
     pair_ids: tuple[str, ...],
     metadata: tuple[tuple[str, str], ...],
-    before: date | None,
+    days: tuple[date, ...],
     keep_scores: bool,
     yes: bool,
     wait: float,
@@ -68,7 +70,7 @@ def forget(
     """
     from excam.store import Selection, Store
 
-    chosen = Selection(pair_ids, metadata, before)
+    chosen = Selection(pair_ids, metadata, min(days, default=None))
     if not yes:
         with Store.open(store, read_only=True) as opened:
             found = opened.forgettable(chosen)

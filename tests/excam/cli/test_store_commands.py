@@ -230,6 +230,8 @@ def test_a_store_is_backed_up_forgets_a_person_and_is_restored(tmp_path: Path) -
     with Store.open(url) as store:
         put(store, verdict(0, metadata='{"user": {"id": 4711}}', errors=[error()]), verdict(1), verdict(300))
     folder = load(store_group, url, "backup", str(tmp_path / "backups"))["folder"]
+    both_days = ["--before", "2025-03-04", "--older-than", "2025-04-01"]
+    assert load(store_group, url, "forget", *both_days)["pairs"] == 2, "of several conditions all must hold"
     person = ["forget", "--where", "user.id=4711"]
     assert "Would delete 1 pairs" in run(store_group, url, *person).output
     assert load(store_group, url, "info")["rows"]["pairs"] == 3, "nothing is deleted unasked"
