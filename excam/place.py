@@ -6,6 +6,7 @@ though keys of a bucket hold all of them and nobody lists, stores or types them 
 
 from __future__ import annotations
 
+import os
 import re
 from urllib.parse import quote
 
@@ -31,12 +32,18 @@ def refuse_password(place: str) -> None:
         )
 
 
+def require_place(place: str, what: str) -> None:
+    """Refuse an empty name, as an unset variable of a script gives it: it would be the folder one stands in, or /."""
+    if not place.strip():
+        raise UserError(f"the {what} has an empty name", "write its path or address; is a variable unset?")
+
+
 def open_place(place: str) -> tuple[fs.FileSystem, str]:
     """The file system of a path or address and the path inside it; what follows ``?`` are options, if it has any."""
     refuse_password(place)
     scheme, separator, rest = place.partition("://")
     if not separator:
-        return fs.LocalFileSystem(), place
+        return fs.LocalFileSystem(), os.path.expanduser(place)
     where, mark, options = rest.partition("?")
     if "=" not in options:
         where, mark, options = rest, "", ""

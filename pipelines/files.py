@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from excam.fault import UserError
-from excam.place import open_place, refuse_password
+from excam.place import open_place, refuse_password, require_place
 
 WILDCARD = re.compile(r"[*?\[]")
 SUFFIXES = (".parquet", ".pq")
@@ -70,8 +70,9 @@ def find_logs(places: Iterable[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for place in places:
+        require_place(place, "log")
         try:
-            matches = _matches(place if "://" in place else os.path.abspath(place))
+            matches = _matches(place if "://" in place else os.path.abspath(os.path.expanduser(place)))
         except (OSError, ValueError) as error:
             fix = "check the address and your access to it, and run this again"
             raise UserError(f"cannot look for logs at {place}: {plain(error)}", fix) from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from excam.cli.options import json_option, store_option
@@ -26,7 +28,7 @@ def backup(into: str, store: str, as_json: bool) -> None:
         print_json({"folder": folder} | manifest.model_dump(mode="json"))
         return
     click.echo(f"{folder}: {manifest.rows.get('pairs', 0):,} pairs, {manifest.rows.get('verdicts', 0):,} verdicts")
-    click.echo(f"Restore it with: excam store restore {folder} --store URL")
+    click.echo(f"Restore it with: excam store restore {shlex.quote(folder)} --store URL")
 
 
 @click.command()

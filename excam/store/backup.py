@@ -23,7 +23,7 @@ from pyarrow import fs
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from excam.fault import UserError
-from excam.place import open_place
+from excam.place import open_place, require_place
 from excam.store.connection import attempt
 from excam.store.portions import VECTOR, portions
 from excam.store.schema import stored_version, table_names
@@ -62,6 +62,7 @@ class Manifest(BaseModel):
 
 def write_backup(connection: duckdb.DuckDBPyConnection, store: str, into: str) -> tuple[str, Manifest]:
     """Write all tables as they are at one moment to a new folder below ``into``; where it is and what it holds."""
+    require_place(into, "place for the backup")
     taken_at = datetime.now(UTC)
     folder = f"{into.rstrip('/')}/excam-{taken_at:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
     filesystem, path = _open(folder)

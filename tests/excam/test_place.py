@@ -66,5 +66,10 @@ def test_a_path_of_this_machine_is_itself(tmp_path: Path, name: str) -> None:
     assert path == f"{tmp_path}/{name}"
 
 
+def test_a_tilde_that_no_shell_replaced_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ana")
+    assert open_place("~/backups")[1] == "/home/ana/backups"
+
+
 def test_a_file_address_may_be_written_with_escapes_or_without() -> None:
     assert open_place("file:///logs/my%20log ü.parquet")[1] == "/logs/my log ü.parquet"

@@ -67,6 +67,18 @@ def test_relative_paths_are_known_by_their_absolute_name(
     assert find_logs(["day.parquet"]) == find_logs(["./day.parquet"]) == [path]
 
 
+def test_an_empty_name_is_not_taken_for_the_folder_one_stands_in(
+    write_log: LogWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(write_log("day.parquet", RECORDS))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for nothing in ("", " "):
+        with pytest.raises(UserError, match="the log has an empty name"):
+            find_logs([nothing])
+    assert find_logs(["."]) == find_logs(["~"]) == [path]
+
+
 def test_what_writers_leave_beside_the_data_is_not_a_log(write_log: LogWriter, tmp_path: Path) -> None:
     path = str(write_log("logs/day.parquet", RECORDS))
     write_log("logs/_temporary/part.parquet", RECORDS)

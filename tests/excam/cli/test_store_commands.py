@@ -243,6 +243,8 @@ def test_a_store_is_backed_up_forgets_a_person_and_is_restored(tmp_path: Path) -
     assert "NAME=VALUE" in run(store_group, url, "forget", "--where", "user.id").output
     with pytest.raises(UserError, match="which pairs"):
         run(store_group, url, "forget", "--yes")
+    with pytest.raises(UserError, match="the place for the backup has an empty name"):
+        run(store_group, url, "backup", "")
 
 
 @pytest.mark.parametrize("arguments", [["show", "p\udcff"], ["trends", "--app", "\udcff"]])
