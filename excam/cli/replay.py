@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -37,8 +38,8 @@ def replay(
 ) -> None:
     """Judge dead letters again: those named, those requested on the dashboard, or all that are open for this judge.
 
-    Those that get a verdict are marked as resolved, the others count one more try. A file that could not be read has no
-    record to replay: mend it and run `excam score` again.
+    DEAD_IDS may be the beginnings of ids. Those that get a verdict are marked as resolved, the others count one more
+    try. A file that could not be read has no record to replay: mend it and run `excam score` again.
     """
     from excam.fault import UserError
     from excam.mapping import RecordMapping
@@ -48,6 +49,7 @@ def replay(
     if requested and not _waiting(store):
         click.echo("null" if as_json else "No replay is requested.")
         return
+    named = whole_ids(store, dead_ids) if dead_ids else None
     from pipelines.again import replay as run
     from pipelines.batch import ScoreOptions
 
@@ -57,12 +59,20 @@ def replay(
         scored = run(
             store,
             judge_settings(judge),
-            list(dead_ids) or None,
+            named,
             options,
             display,
             requested=requested,
         )
     click.echo(json.dumps(asdict(scored), default=str) if as_json else summary(scored))
+
+
+def whole_ids(store: str, beginnings: Sequence[str]) -> list[str]:
+    """The ids that begin so; one of no dead letter, or of several, is refused before any of them is judged."""
+    from excam.store import Store
+
+    with Store.open(store, read_only=True) as opened:
+        return [str(opened.dead_letter(beginning)["dead_id"][0]) for beginning in beginnings]
 
 
 def _waiting(store: str) -> list[str]:

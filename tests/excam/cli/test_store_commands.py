@@ -19,6 +19,7 @@ from excam.cli import main
 from excam.cli.dead_letters import dead_letters
 from excam.cli.judges import judges
 from excam.cli.options import Country
+from excam.cli.replay import whole_ids
 from excam.cli.runs import runs
 from excam.cli.show import show
 from excam.cli.store import store as store_group
@@ -199,6 +200,13 @@ def test_dead_letters_are_listed_and_shown_with_their_record(url: str) -> None:
     printed = run(dead_letters, url, "show", letter["dead_id"][:8]).output
     assert '"output": "\\u001b[31mred\\u001b[0m \\u202eback' in printed
     assert "No open dead letters" in run(dead_letters, url, "list", "--reason", "no such reason").output
+
+
+def test_dead_letters_to_replay_are_known_by_their_beginnings_and_one_that_is_not_there_is_refused(url: str) -> None:
+    (letter,) = load(dead_letters, url, "list")
+    assert whole_ids(url, [letter["dead_id"][:6]]) == [letter["dead_id"]]
+    with pytest.raises(UserError, match="no dead letter 'mistyped'"):
+        run(dead_letters, url, "replay", letter["dead_id"], "mistyped")
 
 
 def test_judges_and_runs_are_listed(url: str) -> None:
