@@ -67,12 +67,13 @@ def show_one(dead_id: str, store: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
+    out = console()
     for letter in found:
         record = letter.pop("record")
         for name, value in letter.items():
-            console().print(f"{name:>14}  {printable(str(value)) if value is not None else '–'}")
-        console().print(f"{'record':>14}")
-        console().print(printable(_readable(record), lines=True) if record else "–")
+            out.print(f"{name:>14}  {printable(str(value)) if value is not None else '–'}", soft_wrap=True)
+        out.print(f"{'record':>14}")
+        out.print(printable(_readable(record), lines=True) if record else "–", soft_wrap=True)
 
 
 def _readable(record: str) -> str:

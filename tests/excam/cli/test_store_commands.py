@@ -31,6 +31,7 @@ from excam.store.snapshot import TABLES
 from tests.excam.store.outcomes import CARD, JUDGE, START, TUNED, dead_letter, error, put, put_run, rows_of, verdict
 
 HOSTILE = "\x1b[31mred\x1b[0m \u202eback [bold]not markup[/bold]"
+LONG = "word " * 100
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
             verdict(1),
             verdict(2, status="not_applicable", app=HOSTILE),
             verdict(3, country="JP", output=HOSTILE, app=HOSTILE),
-            dead_letter(9, detail=HOSTILE, record=json.dumps({"output": HOSTILE})),
+            dead_letter(9, detail=HOSTILE, record=json.dumps({"prompt": LONG, "output": HOSTILE})),
         )
     return url
 
@@ -199,6 +200,7 @@ def test_dead_letters_are_listed_and_shown_with_their_record(url: str) -> None:
     (letter,) = load(dead_letters, url, "list")
     printed = run(dead_letters, url, "show", letter["dead_id"][:8]).output
     assert '"output": "\\u001b[31mred\\u001b[0m \\u202eback' in printed
+    assert json.loads(printed.partition(" record\n")[2])["prompt"] == LONG, "no line of it is broken"
     assert "No open dead letters" in run(dead_letters, url, "list", "--reason", "no such reason").output
 
 
