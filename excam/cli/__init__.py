@@ -54,6 +54,19 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(f"excam.cli.{name}"), name)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; where machines read, what is wrong with its arguments is told as any other mistake is."""
+        if not os.environ.get("EXCAM_LOG"):
+            return super().invoke(ctx)
+        from excam.logs import start_logging
+
+        start_logging()
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            asked = error.ctx.command_path if error.ctx else "excam"
+            raise UserError(error.format_message(), f"see {asked} --help") from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -67,10 +80,6 @@ def cli() -> None:
     Start with `excam score LOGS --store URL`, then ask `excam trends --by country`. EXCAM_LOG=json writes a log for
     machines to stderr.
     """
-    if os.environ.get("EXCAM_LOG"):
-        from excam.logs import start_logging
-
-        start_logging()
 
 
 def main(arguments: list[str] | None = None) -> Any:

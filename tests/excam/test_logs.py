@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from excam import logs
+from excam.cli import main
 from excam.fault import UserError
 from excam.store import Store
 from tests.excam.store.outcomes import JUDGE, dead_letter, error, put_run, verdict
@@ -103,3 +104,22 @@ def test_a_command_tells_its_failure_as_a_line_and_is_silent_otherwise(tmp_path:
     assert (told.returncode, line["event"], line["level"]) == (2, "failed", "error")
     assert "there is no store" in line["error"]
     assert "excam store init" in line["fix"]
+
+
+@pytest.mark.usefixtures("lines")
+@pytest.mark.parametrize(
+    ("arguments", "fix"),
+    [
+        (["trends", "--since", "soon"], "see excam trends --help"),
+        (["stream"], "see excam stream run --help"),
+        (["tends"], "see excam --help"),
+    ],
+)
+def test_a_mistyped_command_is_told_as_a_line_too(
+    arguments: list[str], fix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    (line,) = [json.loads(one) for one in capsys.readouterr().err.splitlines()]
+    assert (line["event"], line["fix"]) == ("failed", fix)
+    assert line["error"]
