@@ -111,6 +111,8 @@ def run(store: str, as_json: bool, **given: Any) -> None:
             done = stream_topic(options, store, judge_settings(judge), display, successor)
     except Terminated:
         click.echo("stopped while starting: nothing was read", err=True)
+        if as_json:
+            click.echo("null")
         return
     click.echo(json.dumps(asdict(done), default=str) if as_json else _summary(done))
 

@@ -15,6 +15,7 @@ from excam.cli import cli
 from excam.judge_card import JudgeCard
 from excam.store import OffsetRange, Store
 from pipelines.progress import Tally
+from pipelines.stopping import Terminated
 from pipelines.stream import topic
 from pipelines.stream.metrics import Metrics
 from pipelines.stream.screener import PartCount
@@ -101,6 +102,17 @@ def test_status_tells_offsets_lag_speed_and_losses_from_the_store(
     asked = CliRunner().invoke(cli, ["stream", "status", "--store", store_url, "--json", "--bootstrap", "127.0.0.1:1"])
     assert [(row["lag_messages"], row["lag_seconds"]) for row in json.loads(asked.stdout)] == [(None, None)] * 2
     assert "the lag of kafka:logs#1 is not known: the brokers cannot be asked" in asked.stderr
+
+
+def test_a_stream_that_is_stopped_while_it_starts_ends_well_and_its_json_is_json(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise Terminated
+
+    monkeypatch.setattr("pipelines.stream.run.stream_topic", stopped)
+    asked = ["stream", "--topic", "t", "--bootstrap", "127.0.0.1:1", "--store", store_url]
+    assert [CliRunner().invoke(cli, [*asked, *form]).stdout for form in ([], ["--json"])] == ["", "null\n"]
 
 
 def test_a_span_or_start_that_makes_no_sense_is_said() -> None:
