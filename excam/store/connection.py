@@ -167,6 +167,11 @@ def unreachable(url: StoreUrl, error: duckdb.Error) -> UserError:
         reason = reason.replace(password, "***")
     if "creating a new DuckLake is explicitly disabled" in reason:
         return missing(url)
+    if url.path is not None and "readonly database" in reason:
+        return UserError(
+            f"the store {url} cannot be opened: nothing can be written to {url.path.parent}",
+            "get the right to write there, or copy the folder: SQLite keeps files beside a catalogue for readers too",
+        )
     if "DATA_PATH" in reason.upper():
         return UserError(
             f"the new store {url} needs a place for its data files", "add ?data_path=FOLDER to the store URL"

@@ -7,13 +7,14 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+import duckdb
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from excam.fault import UserError
 from excam.store import NoStoreError, Store, StoreUrl
-from excam.store.connection import connect
+from excam.store.connection import connect, unreachable
 from tests.excam.store.conftest import NewUrl
 from tests.postgres import Postgres
 
@@ -128,6 +129,13 @@ def test_a_file_that_cannot_be_opened_is_no_defect(sqlite_store: Store, tmp_path
     Path(f"{sqlite_store.url.path}-lease").mkdir()
     with pytest.raises(UserError, match="cannot be opened"):
         sqlite_store.lease()
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_to_a_reader_too(tmp_path: Path) -> None:
+    url = StoreUrl.parse(f"ducklake:sqlite:{tmp_path}/catalog.sqlite")
+    refused = unreachable(url, duckdb.IOException("Failed to prepare query: attempt to write a readonly database"))
+    assert f"nothing can be written to {tmp_path}" in refused.message
+    assert "for readers too" in refused.fix
 
 
 def test_a_catalogue_that_is_no_database_is_the_users_mistake(tmp_path: Path) -> None:
