@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from excam.fault import UserError
+from excam.place import refuse_password
 
 DEFAULT_URL = "ducklake:sqlite:./excam-store/catalog.sqlite"
 PASSWORD_VARIABLE = "EXCAM_STORE_PASSWORD"
@@ -57,6 +58,8 @@ class StoreUrl:
                 return _postgres(body.removeprefix(prefix))
         if body.startswith(("postgres:", "postgresql:", "ducklake:")):
             raise UserError("the store URL names no catalogue this version knows", f"write it as {_FORMS}")
+        if "://" in body or "=" in body:  # another kind of address, which may hold a password
+            raise UserError("this is no store URL", f"write it as {_FORMS}")
         example = f"ducklake:sqlite:{body.removeprefix('sqlite:')}"
         raise UserError(f"not a store URL: {body!r}", f"write it as {_FORMS}, for example {example}")
 
@@ -159,6 +162,7 @@ def _beside(catalogue: Path) -> str:
 
 def _folder(data_path: str) -> str:
     """An object store's address as it stands, a local folder as an absolute path."""
+    refuse_password(data_path)
     return data_path.rstrip("/") if "://" in data_path else str(_absolute(data_path))
 
 

@@ -68,6 +68,10 @@ def test_a_server_is_waited_for_ten_seconds_unless_the_user_says_how_long(monkey
         "postgres://me:tr0ub4dor@h/d",
         "ducklake:mysql:password=tr0ub4dor",
         "ducklake:postgres:tr0ub4dor",
+        "ducklake:postgres:host=h dbname=d?data_path=s3://me:tr0ub4dor@bucket/d",
+        "ducklake:sqlite:./a.sqlite?data_path=s3://me:tr0ub4dor@bucket/d",
+        "mysql://me:tr0ub4dor@h/d",
+        "host=h dbname=d password=tr0ub4dor",
     ],
 )
 def test_a_url_with_a_password_is_refused_without_repeating_it(text: str) -> None:
