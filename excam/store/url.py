@@ -88,6 +88,11 @@ class StoreUrl:
 
 def _sqlite(body: str) -> StoreUrl:
     name, _, data = body.partition("?data_path=")
+    if "://" in name:
+        raise UserError(
+            "a SQLite catalogue is a file on a disk, and the store URL names an address",
+            "write it as ducklake:sqlite:PATH?data_path=ADDRESS, or take a PostgreSQL catalogue",
+        )
     path = _absolute(name)
     if not name or not path.name:  # nothing, or the root of the file system
         raise UserError("the store URL names no file", f"write it as ducklake:sqlite:PATH, for example {DEFAULT_URL}")

@@ -81,6 +81,12 @@ def test_a_url_with_a_password_is_refused_without_repeating_it(text: str) -> Non
     assert refused.value.fix
 
 
+def test_a_sqlite_catalogue_in_a_bucket_is_refused_and_no_folder_of_that_name_made() -> None:
+    with pytest.raises(UserError, match="a file on a disk") as refused:
+        StoreUrl.parse("ducklake:sqlite:s3://bucket/catalog.sqlite")
+    assert "data_path=" in refused.value.fix
+
+
 def test_the_example_for_a_url_without_its_beginning_is_one_that_works() -> None:
     for text in ("./a.sqlite", "sqlite:./a.sqlite"):
         with pytest.raises(UserError) as refused:
