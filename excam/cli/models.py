@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from excam.fault import UserError
+
 if TYPE_CHECKING:
     from excam.models.registry import Pinned
     from excam.models.sources import Source
@@ -87,6 +89,8 @@ def _source(origin: str) -> tuple[Source, Path | None]:
     match origin:
         case "auto" | "hub" | "packages":
             return origin, None
+        case _ if "://" in origin:
+            raise UserError("--from takes no address", "give a folder with the file, or hub or packages")
         case _:
             return "folder", Path(origin)
 

@@ -68,6 +68,8 @@ def resolve_adapter(name_or_path: str | Path, cache: Path | None = None) -> Adap
     path = Path(name_or_path).expanduser()
     if path.is_dir():
         return _checked(path.resolve(), cache_root(cache))
+    if "://" in str(name_or_path):  # not repeated: it may hold a password or a signature
+        raise UserError("an adapter is used by its name or from a folder", "fetch it with: excam adapters pull URL")
     name, _, version = str(name_or_path).partition("@")
     versions = _versions(name, cache)
     folder = versions.get(version or max(versions, key=_order, default=""))

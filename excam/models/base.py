@@ -52,6 +52,8 @@ def resolve(
             raise UserError(f"{path} is not a folder", "give the folder that holds safetensors, config and tokenizer")
         if hub.is_hub_id(text):
             return _from_folder(hub.fetch_snapshot(text, progress), text, cache_root(cache), progress)
+        if "://" in text:  # not repeated: it may hold a password
+            raise UserError("a base model is not taken from an address", "give a name, a folder, or OWNER/NAME@COMMIT")
     return resolve_pinned(pinned(text), cache, source, folder, progress)
 
 

@@ -47,6 +47,12 @@ def test_fetch_from_a_folder_refuses_a_file_with_another_hash(tmp_path: Path) ->
     assert "expected b179c9523d0e" in result.exception.message
 
 
+def test_fetch_from_an_address_is_refused_without_repeating_it() -> None:
+    refused = CliRunner().invoke(models, ["fetch", "smollm2-135m", "--from", "https://me:tr0ub4dor@host/"]).exception
+    assert isinstance(refused, UserError)
+    assert "tr0ub4dor" not in str(refused)
+
+
 def test_an_unknown_name_is_a_fault_of_the_user() -> None:
     for command in ("fetch", "info"):
         assert isinstance(CliRunner().invoke(models, [command, "gpt"]).exception, UserError)

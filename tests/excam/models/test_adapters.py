@@ -160,6 +160,13 @@ def test_an_unknown_name_is_answered_with_what_there_is(publish: Publish, cache:
     assert "judge" in fault.value.fix or "1.0" in fault.value.fix
 
 
+def test_an_address_is_sent_to_be_pulled_and_not_repeated(cache: Path) -> None:
+    with pytest.raises(UserError, match="by its name or from a folder") as fault:
+        resolve_adapter("https://me:tr0ub4dor@host/judge.tar.gz", cache)
+    assert "tr0ub4dor" not in str(fault.value)
+    assert "excam adapters pull" in fault.value.fix
+
+
 def test_a_folder_that_is_no_adapter_says_what_it_lacks(cache: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"adapter_config.json and no adapter_model.safetensors"):
         resolve_adapter(tmp_path, cache)

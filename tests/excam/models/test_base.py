@@ -83,10 +83,11 @@ def test_a_source_can_be_chosen_only_for_a_base_that_has_several(folder: Path, c
             resolve(base, cache, source="packages")
 
 
-@pytest.mark.parametrize("text", ["no-such-model", "/no/such/folder", "a/b/c"])
-def test_what_is_nothing_is_refused(text: str, cache: Path) -> None:
-    with pytest.raises(UserError):
+@pytest.mark.parametrize("text", ["no-such-model", "/no/such/folder", "a/b/c", "https://me:tr0ub4dor@host/model"])
+def test_what_is_nothing_is_refused_and_no_password_repeated(text: str, cache: Path) -> None:
+    with pytest.raises(UserError) as fault:
         resolve(text, cache)
+    assert "tr0ub4dor" not in str(fault.value)
 
 
 @pytest.mark.parametrize("text", ["someone/model", "someone/model@main", f"someone/model@{COMMIT[:12]}"])
