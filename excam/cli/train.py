@@ -58,6 +58,7 @@ def train(
     import ray
 
     from excam.models import resolve
+    from excam.place import refuse_password
     from serve.start import start_ray
     from train.adapter import mean_update
     from train.loop import Run
@@ -67,6 +68,7 @@ def train(
     from train.tokens import tokens
     from train.worker import Job
 
+    refuse_password(storage or "")
     chosen = Recipe.load(recipe or Path(base).name, **read_changes(changes))
     kept = storage if storage and "://" in storage else str(Path(storage or out).resolve())
     for folder in {out.resolve(), *([] if "://" in kept else [Path(kept)])}:
