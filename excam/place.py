@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-import pyarrow.fs as fs
-
 from excam.fault import UserError
+
+if TYPE_CHECKING:
+    import pyarrow.fs as fs
 
 PASSWORD = re.compile(r"[^/?@\[]*:(?!\d+(/|$))[^@]*@")  # name:password@host, but not host:port/name@version
 WHERE_PASSWORDS_GO = {
@@ -40,6 +42,8 @@ def require_place(place: str, what: str) -> None:
 
 def open_place(place: str) -> tuple[fs.FileSystem, str]:
     """The file system of a path or address and the path inside it; what follows ``?`` are options, if it has any."""
+    import pyarrow.fs as fs
+
     refuse_password(place)
     scheme, separator, rest = place.partition("://")
     if not separator:
