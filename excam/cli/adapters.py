@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.paths import LocalPath
+
 if TYPE_CHECKING:
     from excam.calibration import Calibration
     from excam.models.adapter_card import Card
 
-FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+FOLDER = LocalPath(file_okay=False, exists=True)
 COLUMNS = ("name", "version", "base", "rank", "created", "dev", "where")
 
 
@@ -89,11 +91,11 @@ def pull(source: str, sha256: str | None) -> None:
 @click.argument("folder", type=FOLDER)
 @click.option("--name", required=True, help="Lower-case letters, digits, dots and dashes.")
 @click.option("--version", required=True, help="Numbers with dots; the highest is the newest.")
-@click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Where adapters lie [default: the cache].")
+@click.option("--to", type=LocalPath(file_okay=False), help="Where adapters lie [default: the cache].")
 @click.option("--base", help="Base model it was trained on [default: the one its configuration names].")
 @click.option("--verify", type=click.IntRange(0), default=100, show_default=True, help="Pairs to compare; 0: none.")
 @click.option("--data", type=FOLDER, help="Folder with the dataset, for the pairs to compare.")
-@click.option("--calibration", type=click.Path(path_type=Path, dir_okay=False), help="From `excam judge calibrate`.")
+@click.option("--calibration", type=LocalPath(dir_okay=False), help="From `excam judge calibrate`.")
 @click.option("--note", help="What a user must know before relying on it.")
 def publish(
     folder: Path,

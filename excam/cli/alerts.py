@@ -14,6 +14,7 @@ import click
 
 from excam.cli.options import json_option, store_option
 from excam.cli.output import print_json
+from excam.cli.paths import LocalPath
 from excam.cli.printable import printable
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 rules_option = click.option(
     "--rules",
     "file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=LocalPath(dir_okay=False),
     required=True,
     envvar="EXCAM_ALERT_RULES",
     show_envvar=True,

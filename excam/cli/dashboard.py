@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from excam.cli.options import store_option
+from excam.cli.paths import LocalPath
 
-FILE = click.Path(path_type=Path, dir_okay=False)
+FILE = LocalPath(dir_okay=False)
 
 
 @click.command()

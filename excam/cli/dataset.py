@@ -12,12 +12,13 @@ import click
 from excam.cli.alone import alone_in
 from excam.cli.dataset_review import review
 from excam.cli.from_reviews import from_reviews
+from excam.cli.paths import LocalPath
 
 if TYPE_CHECKING:
     from excam.dataset.gather import Gathered
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path)
+FOLDER = LocalPath(file_okay=False)
+FILE = LocalPath()
 
 
 @click.group()

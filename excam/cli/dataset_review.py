@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from excam.cli.paths import LocalPath
+
 if TYPE_CHECKING:
     from excam.dataset.review import Ballot
     from excam.dataset.sample import Sample
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path)
+FOLDER = LocalPath(file_okay=False)
+FILE = LocalPath()
 
 
 @click.command()

@@ -16,6 +16,7 @@ from excam.cli.evaluate_display import Display
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.options import json_option, refuse_options_before
 from excam.cli.output import print_json, print_table
+from excam.cli.paths import LocalPath
 from excam.fault import UserError
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from excam.evaluation.judged import Run
     from serve.identity import Judge
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path)
+FOLDER = LocalPath(file_okay=False)
+FILE = LocalPath()
 BASELINES = ("counting", "severity", "binary")
 COMMANDS = {
     "compare": "evaluate_compared",

@@ -15,13 +15,14 @@ from excam.cli.evaluate_display import Display
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.options import json_option
 from excam.cli.output import print_json, print_table
+from excam.cli.paths import LocalPath
 from excam.fault import UserError
 
 if TYPE_CHECKING:
     from excam.evaluation.asked import Answer, Asked
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = LocalPath(file_okay=False)
+FILE = LocalPath(dir_okay=False)
 SOURCES = click.option("--sources", type=FOLDER, required=True, help="Folder of the benchmarks, one folder each.")
 CHATBOT = click.argument("benchmark", type=click.Choice(["msqa", "culturall", "calmqa"]))
 

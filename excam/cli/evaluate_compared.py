@@ -10,9 +10,10 @@ import click
 
 from excam.cli.options import json_option
 from excam.cli.output import print_json, print_table
+from excam.cli.paths import LocalPath
 from excam.fault import UserError
 
-FILE = click.Path(path_type=Path)
+FILE = LocalPath()
 
 
 @click.command()
@@ -47,7 +48,7 @@ def compare(a: Path, b: Path, permutations: int, as_json: bool) -> None:
 @click.argument("files", type=FILE, nargs=-1, required=True)
 @click.option("--against", type=FILE, multiple=True, help="A judge to hold them against, on the same split.")
 @click.option("--in-domain", type=FILE, help="The judge trained on every source, for the column ALL (ID).")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Also write the Markdown to this file.")
+@click.option("--out", type=LocalPath(dir_okay=False), help="Also write the Markdown to this file.")
 def out_of_domain(files: tuple[Path, ...], against: tuple[Path, ...], in_domain: Path | None, out: Path | None) -> None:
     """The table behind the paper's Figure 3, from runs with --leave-one-out: FILES are their judged files."""
     from excam.evaluation.judged import Judged

@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from excam.cli.options import store_option
+from excam.cli.paths import LocalPath
 
 
 @click.command("from-reviews")
 @store_option
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Parquet file to write.")
+@click.option("--out", type=LocalPath(dir_okay=False), required=True, help="Parquet file to write.")
 def from_reviews(store: str, out: Path) -> None:
     """Write reviewed pairs as training samples: confirmed reports, and false alarms as correct pairs."""
     import pyarrow.parquet as pq

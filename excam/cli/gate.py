@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from excam.cli.paths import LocalPath
+
 if TYPE_CHECKING:
     from excam.relevance.evaluate import Rate
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = LocalPath(file_okay=False)
+FILE = LocalPath(dir_okay=False)
 COLUMNS = ("source", "pairs", "n", "right", "rate", "95 %")
 DATA = click.option("--data", type=FOLDER, required=True, help="Folder that `excam dataset build --out` wrote.")
 

@@ -11,9 +11,10 @@ import click
 
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.output import print_json
+from excam.cli.paths import LocalPath
 
-FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
-FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = LocalPath(file_okay=False, exists=True)
+FILE = LocalPath(dir_okay=False)
 
 
 @click.group()

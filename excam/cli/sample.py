@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
+from excam.cli.paths import LocalPath
+
 
 @click.command()
-@click.argument("out", metavar="OUT.parquet", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("out", metavar="OUT.parquet", type=LocalPath(dir_okay=False))
 def sample(out: Path) -> None:
     """Write the bundled sample log, hand-written pairs with planted cultural errors, to OUT.parquet."""
     from excam.sample import write_sample

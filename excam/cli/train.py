@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from excam.cli.alone import alone_in
+from excam.cli.paths import LocalPath
 from excam.cli.printable import shortened
 from excam.fault import UserError
 
 if TYPE_CHECKING:
     from excam.models import BaseModel
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
+FOLDER = LocalPath(file_okay=False)
 
 
 @click.command()
