@@ -53,18 +53,14 @@ def check(file: Path, store: str, follow: float | None, as_json: bool) -> None:
     failure.
     """
     from excam.alerts.rules import Rules
-    from excam.store import Store
 
     rules = Rules.load(file)
-    if (missing := _missing(store)) is not None:
-        click.echo(f"{missing} yet: nothing to check", err=True)
-        if follow is None:
-            if as_json:
-                print_json([])
-            return
-        while _missing(store):
-            sleep(follow)
-    with Store.open(store) as opened:
+    found = _open(store, follow)
+    if found is None:
+        if as_json:
+            print_json([])
+        return
+    with found as opened:
         if follow is None:
             try:
                 _check(opened, rules, _today(), as_json)
@@ -99,15 +95,21 @@ def test(file: Path, store: str, as_json: bool) -> None:
             click.echo(f"  {day}  {printable(message)}")
 
 
-def _missing(store: str) -> str | None:
-    """That there is no store, where there is none: a check that a timer starts may well come before the first run."""
+def _open(store: str, follow: float | None) -> Store | None:
+    """The store, waited for by whoever follows it: a check that a timer starts may well come before the first run."""
     from excam.store import NoStoreError, Store
 
-    try:
-        Store.open(store, read_only=True).close()
-    except NoStoreError as error:
-        return error.message
-    return None
+    told = False
+    while True:
+        try:
+            return Store.open(store, create=False)
+        except NoStoreError as error:
+            if not told:
+                click.echo(f"{error.message} yet: nothing to check", err=True)
+            told = True
+        if follow is None:
+            return None
+        sleep(follow)
 
 
 def _follow(store: Store, rules: Rules, pause: float, as_json: bool) -> None:

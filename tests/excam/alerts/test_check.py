@@ -17,6 +17,7 @@ from excam.alerts.rules import Rule, Rules
 from excam.cli import cli
 from excam.injection import METADATA_KEY
 from excam.store import Store
+from excam.store.schema import MIGRATIONS
 from tests.excam.alerts.cases import DAY, rules
 from tests.excam.store.outcomes import START, TUNED, dead_letter, put, verdict
 
@@ -163,7 +164,7 @@ def test_the_commands_check_and_try_rules(store: Store, store_url: str, tmp_path
     assert "high: would have fired never" in CliRunner().invoke(cli, ["alerts", "test", *asked]).output
 
 
-def test_a_store_that_is_new_or_not_there_yet_is_quiet_and_no_failure(store_url: str, tmp_path: Path) -> None:
+def test_a_store_that_is_new_or_old_or_not_there_yet_is_quiet_and_no_failure(store_url: str, tmp_path: Path) -> None:
     file = tmp_path / "rules.yaml"
     file.write_text("rules:\n- {name: quiet, kind: no_traffic}\n- {name: high, kind: rate_above, level: 0.1}\n")
     asked = ["alerts", "check", "--rules", str(file), "--store", store_url]
@@ -172,8 +173,9 @@ def test_a_store_that_is_new_or_not_there_yet_is_quiet_and_no_failure(store_url:
     assert "no store" in nowhere.stderr
     assert CliRunner().invoke(cli, [*asked, "--json"]).stdout.strip() == "[]"
     assert not (tmp_path / "store").exists(), "a check makes no store"
+    Store.open(store_url, migrations=MIGRATIONS[:-1]).close()  # as the version before made it
+    new = CliRunner().invoke(cli, asked)
+    assert (new.exit_code, new.stdout) == (0, "0 alerts stand\n")
     with Store.open(store_url) as store:
-        new = CliRunner().invoke(cli, asked)
-        assert (new.exit_code, new.stdout) == (0, "0 alerts stand\n")
         put(store, dead_letter(1))
     assert "fired: quiet" in CliRunner().invoke(cli, asked).stdout
