@@ -211,7 +211,7 @@ def _extrapolated(name: str, value: float, unit: str, how: str) -> Figure:
 
 
 def _assumed(name: str, value: float, how: str) -> Figure:
-    told = f"{how}; see your own with: excam trends, after a first run on a sample"
+    told = f"{how}; the summary of a first run on a sample tells yours"
     return Figure(name=name, value=value, unit="", basis=Basis.ASSUMED, how=told)
 
 
