@@ -29,6 +29,13 @@ def test_options_come_from_a_file_and_the_environment_and_are_not_printed(
     assert "bootstrap" not in access.client()
 
 
+@pytest.mark.parametrize("password", ["0123", "1_000", "yes", "1.50", "2026-01-01"])
+def test_a_password_is_taken_as_it_is_written_whatever_it_looks_like(tmp_path: Path, password: str) -> None:
+    path = tmp_path / "kafka.yaml"
+    path.write_text(f"sasl.password: {password}\n")
+    assert KafkaAccess.load("broker:9092", path).client()["sasl.password"] == password
+
+
 @pytest.mark.parametrize("text", ["- a\n- b", "sasl: {password: hidden}", "sasl.password: 'hidden"])
 def test_a_broken_file_is_named_without_quoting_it(text: str, tmp_path: Path) -> None:
     path = tmp_path / "kafka.yaml"
