@@ -101,9 +101,10 @@ def main(arguments: list[str] | None = None) -> Any:
         fix = f"pip install 'excam[{extra}]'" if extra else judge
         tell(UserError(f"this command needs the package {error.name}, which is not installed", fix))
     except Exception as error:
-        from excam.cli.os_fault import not_text, unreadable_store
+        from excam.cli.os_fault import not_text, refused_by_kafka, unreadable_store
 
-        known = unreadable_store(error) or not_text(sys.argv[1:] if arguments is None else arguments)
+        garbled = not_text(sys.argv[1:] if arguments is None else arguments)
+        known = unreadable_store(error) or refused_by_kafka(error) or garbled
         if known is None:
             raise
         tell(known)

@@ -40,6 +40,17 @@ def unreadable_store(error: Exception) -> UserError | None:
     return UserError(f"the store cannot be read: {reason}", fix)
 
 
+def refused_by_kafka(error: Exception) -> UserError | None:
+    """What to say where brokers, or the client with an option that is none, refuse; None for any other error."""
+    kafka = sys.modules.get("confluent_kafka")
+    if kafka is None or not isinstance(error, kafka.KafkaException) or not error.args:
+        return None
+    cause = error.args[0]
+    reason = cause.str() if isinstance(cause, kafka.KafkaError) else str(cause)
+    fix = "check --bootstrap, --kafka-config and the variables that begin with EXCAM_KAFKA_"
+    return UserError(f"Kafka: {reason}", fix)
+
+
 def not_text(arguments: Sequence[str]) -> UserError | None:
     """Which argument holds bytes that are no UTF-8, where one does: no store and no Parquet file takes such a text."""
     for argument in arguments:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from excam.cli import main
 from excam.cli.stream import successor_of
 from excam.fault import UserError
 from pipelines.stream.settings import KafkaAccess, seconds
@@ -43,6 +46,18 @@ def test_a_broken_file_is_named_without_quoting_it(text: str, tmp_path: Path) ->
     with pytest.raises(UserError, match=r"kafka\.yaml") as error:
         KafkaAccess.load("broker:9092", path)
     assert "hidden" not in str(error.value)
+
+
+def test_an_option_that_kafka_does_not_know_is_named_without_a_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pq.write_table(pa.table({"instruction": ["a"]}), tmp_path / "log.parquet")
+    monkeypatch.setenv("EXCAM_KAFKA_SASL_PASWORD", "hidden")
+    with pytest.raises(SystemExit, match="2"):
+        main(["produce", str(tmp_path / "log.parquet"), "--topic", "t", "--bootstrap", "127.0.0.1:1"])
+    said = capsys.readouterr().err
+    assert said.startswith('excam: Kafka: No such configuration property: "sasl.pasword"\n  fix: ')
+    assert "hidden" not in said
 
 
 def test_credentials_in_the_address_are_refused() -> None:
