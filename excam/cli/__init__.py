@@ -37,7 +37,14 @@ COMMANDS = {
     "sample": "Write the bundled sample log to a Parquet file.",
 }
 
-EXTRAS = {"datasketch": "dataset", "nltk": "dataset", "sklearn": "dev"}
+EXTRAS = {
+    "confluent_kafka": "stream",
+    "datasketch": "dataset",
+    "nltk": "dataset",
+    "scipy": "dev",
+    "sklearn": "dev",
+    "uvicorn": "dashboard",
+}
 """The extra that brings a package, where it is not the judge's."""
 
 

@@ -74,6 +74,12 @@ def test_building_a_dataset_without_its_packages_names_their_extra(tmp_path: Pat
     assert done.stderr.splitlines()[-1] == "  fix: pip install 'excam[dataset]'"
 
 
+def test_looking_at_a_store_in_a_browser_asks_for_no_judge(tmp_path: Path) -> None:
+    done = run_without((*HEAVY, "uvicorn"), "dashboard", "--store", f"ducklake:sqlite:{tmp_path}/c.sqlite")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "  fix: pip install 'excam[dashboard]'"
+
+
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
     return subprocess.run([sys.executable, "-m", "excam.cli", *arguments], check=False, timeout=120, **given)
