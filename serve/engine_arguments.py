@@ -22,7 +22,11 @@ LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # the values vLLM takes
 
 def engine_environment(settings: JudgeSettings, engines: int = 1) -> dict[str, str]:
     """Variables the process must be born with that starts so many engines; Ray would give each a single thread."""
-    quiet = {"VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"), "VLLM_NO_USAGE_STATS": "1"}
+    quiet = {
+        "VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"),
+        "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # stdout is for what a command was asked, which may be JSON
+        "VLLM_NO_USAGE_STATS": "1",
+    }
     local = {"VLLM_HOST_IP": "127.0.0.1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     cpu = {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the model then runs in the engine's own process, not in one more

@@ -31,6 +31,10 @@ def test_an_engine_on_a_gpu_is_spawned_since_asking_for_the_gpu_makes_forking_im
     assert started.engine_environment(JudgeSettings.load())["VLLM_WORKER_MULTIPROC_METHOD"] == "spawn"
 
 
+def test_what_an_engine_logs_stays_out_of_a_commands_output() -> None:
+    assert started.engine_environment(JudgeSettings.load())["VLLM_LOGGING_STREAM"] == "ext://sys.stderr"
+
+
 def test_an_engine_on_a_cpu_may_fork() -> None:
     assert "VLLM_WORKER_MULTIPROC_METHOD" not in started.engine_environment(JudgeSettings.load())
 
