@@ -91,6 +91,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; what a user can mend prints what is wrong and how to mend it, and ends with status 2."""
+    _open_closed_streams()
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal takes every letter
     try:
@@ -116,6 +117,13 @@ def main(arguments: list[str] | None = None) -> Any:
             raise
         tell(known)
     sys.exit(2)
+
+
+def _open_closed_streams() -> None:
+    """Whoever starts us may close these: the next file opened would get the number, and all that is printed."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for as long as the process lives
 
 
 def _tell_refusal(error: OSError) -> None:

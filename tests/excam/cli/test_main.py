@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,14 @@ def test_output_that_finds_no_room_is_one_message_and_no_success(arguments: list
         done = run(*arguments, stdout=full)
     assert done.returncode == 2
     assert done.stderr.splitlines() == ["excam: No space left on device", "  fix: make room, or name another place"]
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_output_that_nobody_wants_is_no_failure(closed: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m excam.cli models list {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.processes
