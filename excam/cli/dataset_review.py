@@ -58,24 +58,25 @@ def review(
 
 def _ask(ballot: Ballot, sample: Sample, title: str) -> bool:
     """Show one sample and record the vote; False when the reviewer wants to stop."""
-    from rich.console import Console
     from rich.panel import Panel
     from rich.text import Text
 
+    from excam.cli.output import console
+    from excam.cli.printable import printable
     from excam.dataset.review import Valid, Vote
     from excam.report import ErrorReport
 
-    console = Console()
+    out = console()
     report = ErrorReport.model_validate_json(sample.report)
-    console.rule(f"{title} · {sample.source} · {sample.country or 'no country'} · {sample.language}")
+    out.rule(printable(f"{title} · {sample.source} · {sample.country or 'no country'} · {sample.language}"))
     for half in ("instruction", "output"):
-        text = Text(getattr(sample, half))
+        text = Text(printable(getattr(sample, half), lines=True))
         for error in report.errors or ():
             if error.location == half:
-                text.highlight_words([error.span], "bold red")
-        console.print(Panel(text, title=half))
+                text.highlight_words([printable(error.span, lines=True)], "bold red")
+        out.print(Panel(text, title=half))
     for error in report.errors or ():
-        console.print(Text(f"{error.severity} · {error.type} · {error.span}: {error.explanation}"))
+        out.print(Text(printable(f"{error.severity} · {error.type} · {error.span}: {error.explanation}")))
     valid = {"v": Valid.YES, "p": Valid.PARTIAL, "n": Valid.NO}
     first = click.prompt(
         "About culture? (y/n, s skips, q stops)", type=click.Choice(["y", "n", "s", "q"]), show_choices=False

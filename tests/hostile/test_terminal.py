@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Callable
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
-from excam.cli import main
+from excam.cli import cli, main
+from excam.dataset.sample import Sample, to_table
 from excam.store import Store
 from tests.excam.store.outcomes import TUNED, dead_letter, error, put, verdict
 from tests.hostile.material import TEXTS
@@ -90,3 +95,24 @@ def test_no_dead_letter_shown_holds_anything_that_steers(store: str, printed: Pr
     assert len(names) > 3
     for name in names[:6]:
         assert steering(printed("dead-letters", "show", name)) == set()
+
+
+def test_no_sample_under_review_holds_anything_that_steers(tmp_path: Path) -> None:
+    texts = list(filter(steering, STORABLE))
+    samples = []
+    for number, text in enumerate(texts):
+        wrong = {"span": text, "location": "output", "type": text, "severity": "major", "explanation": text}
+        same = dict.fromkeys(
+            ("item_id", "source", "task", "group", "country", "language", "instruction", "output"), text
+        )
+        samples.append(
+            Sample(
+                sample_id=str(number), label="error", severity="major", origin="hard", weight=1.0, twin_id=None,
+                report=json.dumps({"errors": [wrong]}), **same,
+            )
+        )  # fmt: skip
+    pq.write_table(to_table(samples), tmp_path / "reviewed.parquet")
+    asked = ["dataset", "review", f"{tmp_path}/reviewed.parquet", "--votes", f"{tmp_path}/votes", "--reviewer", "ana"]
+    shown = CliRunner().invoke(cli, asked, input="s\n" * len(texts)).output
+    assert f"{len(texts)} of {len(texts)}" in shown
+    assert steering(shown) == set()
