@@ -99,8 +99,8 @@ def _read(path: Path) -> dict[str, Any]:
     fix = "write librdkafka's options as YAML (sasl.username: …) or as lines of key=value"
     try:
         text = path.read_text(encoding="utf-8")
-        # Every value as it is written: read as a number, a password of 0123 would be 83.
-        found = _properties(text) if path.suffix == ".properties" else yaml.load(text, yaml.BaseLoader)
+        # BaseLoader makes texts of all values as they are written: as a number, a password of 0123 would be 83.
+        found = _properties(text) if path.suffix == ".properties" else yaml.BaseLoader(text).get_single_data()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"Kafka settings {path} cannot be read: {type(error).__name__}", fix) from error
     except yaml.YAMLError:
