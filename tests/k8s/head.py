@@ -107,7 +107,8 @@ def _said(folder: Path) -> str:
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End all of it at once: told to end, Ray gives replicas half a minute that no test has a use for."""
     with suppress(psutil.NoSuchProcess):
-        for one in [*psutil.Process(process.pid).children(recursive=True), process]:
+        head = psutil.Process(process.pid)
+        for one in [*head.children(recursive=True), head]:
             with suppress(psutil.NoSuchProcess):
                 one.kill()
     process.wait()
