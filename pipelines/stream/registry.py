@@ -57,9 +57,7 @@ class Registry:
             return self._readers[number](framed[5:])
         except (UndecodableError, RegistryAwayError, ImportError):
             raise
-        except (
-            Exception
-        ) as error:  # decoders fail in any way on hostile bytes, and on schemas they cannot make sense of
+        except Exception as error:  # on hostile bytes, and on schemas they make no sense of, decoders fail in any way
             raise UndecodableError(f"not a message of schema {number}: {plain(error)}") from error
 
     def check(self) -> None:
