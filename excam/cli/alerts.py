@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from excam.cli.numbers import Within
 from excam.cli.options import json_option, store_option
 from excam.cli.output import print_json
 from excam.cli.paths import LocalPath
@@ -42,7 +43,7 @@ def alerts() -> None:
 @alerts.command()
 @rules_option
 @store_option
-@click.option("--follow", type=click.FloatRange(1), metavar="SECONDS", help="Look so often for commits, and go on.")
+@click.option("--follow", type=Within(1), metavar="SECONDS", help="Look so often for commits, and go on.")
 @json_option
 def check(file: Path, store: str, follow: float | None, as_json: bool) -> None:
     """Check every rule; each alert fires once and clears once, goes to the webhook and is kept in the store.

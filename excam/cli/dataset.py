@@ -12,6 +12,7 @@ import click
 from excam.cli.alone import alone_in
 from excam.cli.dataset_review import review
 from excam.cli.from_reviews import from_reviews
+from excam.cli.numbers import Within
 from excam.cli.paths import LocalPath
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def dataset() -> None:
 @click.option(
     "--apart",
     "similar",
-    type=click.FloatRange(0.5, 1),
+    type=Within(0.5, 1),
     default=0.7,
     show_default=True,
     help="Questions as alike as this (Jaccard) stay in one split; 1: the same question alone.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from excam.cli.numbers import Within
 from excam.cli.paths import LocalPath
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def gate() -> None:
 @DATA
 @click.option("--out", type=FILE, required=True, help="The model file; its SHA-256 goes beside it as .sha256.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--stop", type=click.FloatRange(0.5, 0.99), help="Share of ordinary pairs to stop [default: 0.8].")
+@click.option("--stop", type=Within(0.5, 0.99), help="Share of ordinary pairs to stop [default: 0.8].")
 def train(data: Path, out: Path, seed: int, stop: float | None) -> None:
     """Train a gate on ExCAM40k and measure it on the test split and the sample log."""
     from excam.relevance.evaluate import from_sample_log, rates

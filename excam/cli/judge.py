@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from excam.cli.judge_options import judge_options, judge_settings
+from excam.cli.numbers import Within
 from excam.cli.output import print_json
 from excam.cli.paths import LocalPath
 
@@ -86,7 +87,7 @@ def serve(host: str, port: int, **chosen: Any) -> None:
 @click.option("--judged", type=FILE, help="From `excam evaluate --split dev`, or a training run's dev-decisions.npz.")
 @click.option("--limit", type=click.IntRange(2), help="Ask about so many pairs of each source [default: all].")
 @click.option("--method", type=click.Choice(["temperature", "isotonic"]), help="[default: isotonic from 1,000 pairs]")
-@click.option("--max-false-alarms", type=click.FloatRange(0, 1), help="Budget for the threshold, such as 0.02.")
+@click.option("--max-false-alarms", type=Within(0, 1), help="Budget for the threshold, such as 0.02.")
 @click.option("--out", type=FILE, required=True, help="YAML file for `excam adapters publish --calibration`.")
 @judge_options
 def calibrate(

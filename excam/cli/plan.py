@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from excam.cli.numbers import Within
 from excam.cli.options import json_option
 from excam.cli.output import console, print_json, print_table
 
@@ -16,26 +17,26 @@ from excam.cli.output import console, print_json, print_table
     "--tokens-per-pair",
     default=158.0,
     show_default=True,
-    type=click.FloatRange(1),
+    type=Within(1),
     help="Tokens of a judge's prompt: instruction, output and some 40 around them. The default is the benchmark's.",
 )
 @click.option(
     "--cultural",
     default=1.0,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=Within(0, 1),
     help="Share of your pairs that is about culture; most of the others stop at the gate.",
 )
 @click.option(
     "--reports",
     default=0.1,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=Within(0, 1),
     help="Share of the judged pairs that gets a whole report written: those with an error.",
 )
-@click.option("--hours", default=6.0, show_default=True, type=click.FloatRange(0.1, 24), help="How long a night is.")
-@click.option("--peak", default=3.0, show_default=True, type=click.FloatRange(1), help="Peak of the live traffic.")
-@click.option("--pairs-per-second", type=click.FloatRange(0, min_open=True), help="Your own measurement of a replica.")
+@click.option("--hours", default=6.0, show_default=True, type=Within(0.1, 24), help="How long a night is.")
+@click.option("--peak", default=3.0, show_default=True, type=Within(1), help="Peak of the live traffic.")
+@click.option("--pairs-per-second", type=Within(0, min_open=True), help="Your own measurement of a replica.")
 @json_option
 def plan(gpu: str, as_json: bool, **asked: float) -> None:
     """Size the judge, the store and the topic for PAIRS a day.

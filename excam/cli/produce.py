@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from excam.cli.kafka_options import kafka_options
+from excam.cli.numbers import Within
 
 
 @click.command()
 @click.argument("log")
 @kafka_options
-@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Messages a second. Default: as fast as it goes.")
+@click.option("--rate", type=Within(0, min_open=True), help="Messages a second. Default: as fast as it goes.")
 @click.option(
     "--compression",
     default="none",

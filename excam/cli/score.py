@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from excam.cli.judge_options import judge_options, judge_settings
+from excam.cli.numbers import Within
 from excam.cli.options import json_option, store_option
 from excam.cli.printable import printable
 from excam.cli.progress import RunDisplay
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     "--sample",
     default=1.0,
     show_default=True,
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Within(0, 1, min_open=True),
     help="Share of the pairs to judge, chosen by a hash of their id: the same every run.",
 )
 @click.option("--cap-per-country", type=click.IntRange(1), help="Judge about this many pairs a country and file.")

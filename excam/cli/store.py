@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import click
 
+from excam.cli.numbers import Within
 from excam.cli.options import json_option, store_option
 from excam.cli.output import moment, print_json, print_table
 from excam.cli.store_backup import backup, restore
@@ -65,7 +66,7 @@ def info(store: str, as_json: bool) -> None:
 
 @store.command()
 @store_option
-@click.option("--keep-days", default=1.0, show_default=True, type=click.FloatRange(0), help="Keep versions this long.")
+@click.option("--keep-days", default=1.0, show_default=True, type=Within(0), help="Keep versions this long.")
 @click.option("--wait", default=0.0, metavar="SECONDS", help="Wait this long if another run holds the store.")
 @json_option
 def compact(store: str, keep_days: float, wait: float, as_json: bool) -> None:

@@ -11,6 +11,7 @@ import click
 
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.kafka_options import kafka_options
+from excam.cli.numbers import Within
 from excam.cli.options import json_option, store_option
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def stream() -> None:
 @click.option("--until-caught-up", is_flag=True, help="End when everything there at the start has its outcome.")
 @click.option("--max-latency", type=Span(), default="30s", show_default=True, help="Aim from message to verdict.")
 @click.option("--max-batch", type=click.IntRange(1), default=5000, show_default=True, help="Messages at once at most.")
-@click.option("--sample", type=click.FloatRange(0, 1, min_open=True), default=1.0, help="Share to judge, by hash.")
+@click.option("--sample", type=Within(0, 1, min_open=True), default=1.0, help="Share to judge, by hash.")
 @click.option("--cap-per-hour", type=click.IntRange(1), help="Judge at most this many pairs of each logged hour.")
 @click.option("--cap-per-country", type=click.IntRange(1), help="The same for each country by itself.")
 @click.option("--always-app", multiple=True, metavar="APP", help="Judge everything of this app, above sample and caps.")

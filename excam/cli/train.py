@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from excam.cli.alone import alone_in
+from excam.cli.numbers import Within
 from excam.cli.paths import LocalPath
 from excam.cli.printable import shortened
 from excam.fault import UserError
@@ -27,12 +28,12 @@ FOLDER = LocalPath(file_okay=False)
 @click.option("--recipe", help="A recipe's name or YAML file [default: the one named like the base].")
 @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change one value of the recipe.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Workers that share the work.")
-@click.option("--gpus-per-worker", type=click.FloatRange(0), help="[default: 1 where the cluster has GPUs, else 0]")
+@click.option("--gpus-per-worker", type=Within(0), help="[default: 1 where the cluster has GPUs, else 0]")
 @click.option("--from", "begin", multiple=True, help="Adapter to begin with, by name or folder; of several the mean.")
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="End then, the learning rate fitted to it.")
+@click.option("--minutes", type=Within(0, min_open=True), help="End then, the learning rate fitted to it.")
 @click.option("--steps", type=click.IntRange(1), help="At most so many steps.")
 @click.option("--without", multiple=True, metavar="SOURCE", help="Leave a source out of the training data.")
-@click.option("--share", type=click.FloatRange(0, 1, min_open=True), default=1.0, help="Of the questions to train on.")
+@click.option("--share", type=Within(0, 1, min_open=True), default=1.0, help="Of the questions to train on.")
 @click.option("--resume", is_flag=True, help="Go on with the run that OUT holds.")
 @click.option("--storage", help="Where checkpoints are kept: on a cluster a folder or URL all nodes reach [OUT].")
 @click.option("--save-every", type=click.IntRange(1), default=100, show_default=True, help="Steps from save to save.")
