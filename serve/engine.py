@@ -14,7 +14,7 @@ from excam.memory import nothing_collected
 from excam.prompt import Prompt
 from excam.report import CORRECT_REPORT, NOT_APPLICABLE_REPORT, ErrorReport, ParseFailure, Status, parse_report
 from excam.score import decision_probabilities, sequence_probability
-from serve.engine_arguments import end_engine, start_engine
+from serve.engine_arguments import start_engine
 from serve.identity import Judge
 from serve.requests import Requests
 from serve.stuck import Answers
@@ -114,7 +114,7 @@ class JudgeEngine:
         self._answers.check()
 
     def shutdown(self) -> None:
-        end_engine(self._engine)
+        self._engine.shutdown()
 
     async def close(self) -> None:
         """Shut down from within the loop: outside it vLLM leaves sockets open, and collecting them hangs."""

@@ -83,11 +83,6 @@ def start_engine(judge: Judge, engines: int = 1) -> AsyncLLM:
         return AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge, engines)))
 
 
-def end_engine(engine: AsyncLLM) -> None:
-    """End it at once: it holds nothing that is worth the seconds its process takes to put everything away."""
-    engine.shutdown(timeout=0)
-
-
 def eager_environment(settings: JudgeSettings) -> dict[str, str]:
     """What keeps an engine on a CPU from compiling a helper of its sampler, seconds before its first answer.
 

@@ -17,7 +17,7 @@ from excam.evaluation.baselines import Baseline, BaselineRenderer
 from excam.evaluation.verdicts import baseline_answer, decision_only, written_report
 from excam.judge_card import JudgeCard
 from excam.score import sequence_probability
-from serve.engine_arguments import end_engine, engine_environment, start_engine
+from serve.engine_arguments import engine_environment, start_engine
 from serve.identity import Judge
 
 Row = dict[str, Any]
@@ -92,7 +92,7 @@ def ask_baseline(judge: Judge, baseline: Baseline, rows: Iterable[Mapping[str, A
             p_answer = sequence_probability(answer.cumulative_logprob, max(1, len(answer.token_ids)))
             return row | baseline_answer(baseline, answer.text, p_answer, truncated=prompt.truncated)
 
-        return ask, lambda: end_engine(engine)
+        return ask, engine.shutdown
 
     _run(judge, start, rows, keep)
 
