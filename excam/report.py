@@ -120,27 +120,29 @@ def parse_report(text: str) -> ErrorReport | ParseFailure:
         return ParseFailure("wrong_shape", f"{where}: {first['msg']}", text)
 
 
-def report_schema(*, errors_only: bool = False) -> dict[str, Any]:
-    """The JSON schema that guided decoding follows when a free report could not be parsed.
+def report_grammar(*, errors_only: bool = False) -> str:
+    """The grammar (EBNF) that guided decoding follows when a free report could not be parsed.
 
-    ``errors_only`` leaves no way to write a clean report: for pairs that the decision has already found in error.
+    It leaves no room between the parts of a report but the one blank that judges learned: where any blanks may stand
+    a judge can go on with blanks for ever. ``errors_only`` leaves no way to write a clean report: for pairs that the
+    decision has already found in error.
     """
-    error = {
-        "type": "object",
-        "properties": {
-            "severity": {"enum": [severity.value for severity in Severity]},
-            "type": {"type": "string", "minLength": 1, "maxLength": 40},
-            "location": {"enum": [location.value for location in Location]},
-            "span": {"type": "string", "minLength": 1, "maxLength": 80},
-            "explanation": {"type": "string", "minLength": 1, "maxLength": 160},
-        },
-        "required": ["severity", "type", "location", "span", "explanation"],
-        "additionalProperties": False,
-    }
-    several = {"type": "array", "items": error, "minItems": 1 if errors_only else 0, "maxItems": 2}
-    return {
-        "type": "object",
-        "properties": {"errors": several if errors_only else {"anyOf": [several, {"type": "null"}]}},
-        "required": ["errors"],
-        "additionalProperties": False,
-    }
+    severity, location = (" | ".join(_quoted(f'"{value}"') for value in kind) for kind in (Severity, Location))
+    text = r'[^"\\\x00-\x1f\x7f]'
+    several = '"[" error (", " error)? "]"'
+    return f"""
+root ::= {_quoted('{"errors": ')} errors "}}"
+errors ::= {several if errors_only else several + ' | "[]" | "null"'}
+error ::= {_quoted('{"severity": ')} severity {_quoted(', "type": "')} type {_quoted('", "location": ')} location {
+        _quoted(', "span": "')
+    } span {_quoted('", "explanation": "')} explanation {_quoted('"}')}
+severity ::= {severity}
+location ::= {location}
+type ::= {text}{{1,40}}
+span ::= {text}{{1,80}}
+explanation ::= {text}{{1,160}}
+"""
+
+
+def _quoted(literal: str) -> str:
+    return json.dumps(literal)

@@ -16,6 +16,7 @@ from excam.prompt import PROMPT_SHA256
 from serve.settings import JudgeSettings
 
 REPORT_FORM = "errors-list/1"
+GRAMMAR = "one-blank/1"  # an untuned judge writes every report under it, a tuned one hardly any: only there it counts
 SECOND_LOOK = 1  # which passages count as speaking to the judge decides verdicts: raise it with excam.injection
 UNCALIBRATED_THRESHOLD = 0.5
 DEVICES = Path("/dev")
@@ -66,7 +67,7 @@ def judge_card(settings: JudgeSettings, base: BaseModel, adapter: Adapter | None
             **({"second_look": SECOND_LOOK} if settings.second_look else {}),
             "max_prompt_tokens": settings.max_prompt_tokens,
             "max_report_tokens": settings.max_report_tokens,
-            "opening": "free" if adapter else "forced",
+            **({"opening": "free"} if adapter else {"opening": "forced", "grammar": GRAMMAR}),
             "report_form": REPORT_FORM,
         },
     )

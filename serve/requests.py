@@ -7,7 +7,7 @@ from typing import Any
 from excam.decision import DecisionTokens
 from excam.models import load_tokenizer
 from excam.prompt import PromptRenderer
-from excam.report import report_schema
+from excam.report import report_grammar
 from serve.identity import Judge
 
 
@@ -31,7 +31,7 @@ class Requests:
         greedy: dict[str, Any] = {"temperature": 0.0, "output_kind": RequestOutputKind.FINAL_ONLY, "detokenize": False}
         report = greedy | {"max_tokens": settings.max_report_tokens, "logprobs": 0}
         watched = sorted(self.tokens.by_status.values())
-        grammar = StructuredOutputsParams(json=report_schema(errors_only=not settings.full))
+        grammar = StructuredOutputsParams(grammar=report_grammar(errors_only=not settings.full))
         self.decide = SamplingParams(max_tokens=self.tokens.longest_clean, logprob_token_ids=watched, **greedy)
         self.decide_forced = SamplingParams(max_tokens=1, logprob_token_ids=watched, **greedy)
         self.write = SamplingParams(**report)

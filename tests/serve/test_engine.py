@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from excam.judgement import JudgeFailure, Judgement
-from excam.report import ErrorReport, Status, parse_report
+from excam.report import ErrorReport, Status, parse_report, report_grammar
 from serve.settings import JudgeSettings
 from serve.stuck import Answers, EngineStuckError
 
@@ -145,3 +145,32 @@ def stopped(process: psutil.Process) -> Iterator[None]:
         yield
     finally:
         process.resume()
+
+
+ERROR = '{"severity": "minor", "type": "t", "location": "output", "span": "s", "explanation": "e"}'
+
+
+@pytest.mark.parametrize(
+    ("written", "in_error", "any_report"),
+    [
+        (f'{{"errors": [{ERROR}]}}', True, True),
+        (f'{{"errors": [{ERROR}, {ERROR}]}}', True, True),
+        ('{"errors": []}', False, True),
+        ('{"errors": null}', False, True),
+        (f'{{"errors": [{ERROR}, {ERROR}, {ERROR}]}}', False, False),
+        (f'{{"errors": [{ERROR[:-1]} }}]}}', False, False),
+        (f'{{"errors":\n[{ERROR}]}}', False, False),
+        (f'{{"errors": [{ERROR.replace("minor", "grave")}]}}', False, False),
+        *((f'{{"errors": [{ERROR.replace("s", bad, 1)}]}}', False, False) for bad in ("\t", "\x00", "\\")),
+        *((f'{{"errors": [{ERROR[:-2]}{text}"}}]}}', True, True) for text in ("米国", "é" * 159)),
+        (f'{{"errors": [{ERROR[:-2]}{"e" * 160}"}}]}}', False, False),
+    ],
+)
+def test_the_grammar_takes_reports_that_parse_in_one_form_and_for_pairs_in_error_no_clean_ones(
+    written: str, in_error: bool, any_report: bool
+) -> None:
+    from xgrammar.testing import _is_grammar_accept_string
+
+    assert _is_grammar_accept_string(report_grammar(errors_only=True), written) is in_error
+    assert _is_grammar_accept_string(report_grammar(), written) is any_report
+    assert isinstance(parse_report(written), ErrorReport) or not any_report
