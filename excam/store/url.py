@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from excam.fault import UserError
-from excam.place import refuse_password
+from excam.place import PASSWORD, refuse_password
 
 DEFAULT_URL = "ducklake:sqlite:./excam-store/catalog.sqlite"
 PASSWORD_VARIABLE = "EXCAM_STORE_PASSWORD"
@@ -29,6 +29,7 @@ _PATIENCE = {
 }
 
 _FORMS = "ducklake:sqlite:PATH or ducklake:postgres:DSN?data_path=FOLDER"
+_SECRET = re.compile(r"password|secret|scram_", re.IGNORECASE)  # in names such as sslpassword; a passfile is none
 _KEYWORD = re.compile(r"\s*(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s']*)(?=\s|$)", re.DOTALL)
 
 
@@ -58,7 +59,7 @@ class StoreUrl:
                 return _postgres(body.removeprefix(prefix))
         if body.startswith(("postgres:", "postgresql:", "ducklake:")):
             raise UserError("the store URL names no catalogue this version knows", f"write it as {_FORMS}")
-        if "://" in body or "=" in body:  # another kind of address, which may hold a password
+        if "://" in body or "=" in body or PASSWORD.match(body):  # another kind of address, which may hold a password
             raise UserError("this is no store URL", f"write it as {_FORMS}")
         example = f"ducklake:sqlite:{body.removeprefix('sqlite:')}"
         raise UserError(f"not a store URL: {body!r}", f"write it as {_FORMS}, for example {example}")
@@ -107,10 +108,12 @@ def _postgres(body: str) -> StoreUrl:
         text, _, data = body.partition("?data_path=")
         dsn = _keywords(text)
         data = unquote(data)
-    if "password" in dsn:
+    if secret := next(filter(_SECRET.search, dsn), None):
+        file = "put it into a connection service file and name its service=NAME"
+        known = f"set PGPASSWORD or {PASSWORD_VARIABLE}, or name a passfile=FILE"
         raise UserError(
-            "the store URL holds a password, which would end up in logs and process lists",
-            f"take it out and set PGPASSWORD or {PASSWORD_VARIABLE}, or name a passfile=FILE",
+            f"the store URL holds a secret, {secret}, which would end up in logs and process lists",
+            f"take it out and {known if secret.lower() == 'password' else file}",
         )
     return StoreUrl("postgres", dsn=tuple(dsn.items()), data_path=_folder(data) if data else None)
 

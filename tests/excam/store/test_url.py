@@ -64,6 +64,9 @@ def test_a_server_is_waited_for_ten_seconds_unless_the_user_says_how_long(monkey
     [
         "ducklake:postgres:host=h dbname=d password=tr0ub4dor?data_path=/d",
         "ducklake:postgres:host=h dbname=d password='tr0ub4dor'",
+        "ducklake:postgres:host=h dbname=d sslkey=/k sslpassword=tr0ub4dor",
+        "ducklake:postgres:host=h dbname=d PASSWORD=tr0ub4dor",
+        "ducklake:postgres://me@h/d?oauth_client_secret=tr0ub4dor",
         "ducklake:postgres://me:tr0ub4dor@h/d?data_path=/d",
         "postgres://me:tr0ub4dor@h/d",
         "ducklake:mysql:password=tr0ub4dor",
@@ -71,6 +74,7 @@ def test_a_server_is_waited_for_ten_seconds_unless_the_user_says_how_long(monkey
         "ducklake:postgres:host=h dbname=d?data_path=s3://me:tr0ub4dor@bucket/d",
         "ducklake:sqlite:./a.sqlite?data_path=s3://me:tr0ub4dor@bucket/d",
         "mysql://me:tr0ub4dor@h/d",
+        "me:tr0ub4dor@h/d",
         "host=h dbname=d password=tr0ub4dor",
     ],
 )
