@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from excam.country import from_yaml, normalise
 from excam.fault import UserError
-from excam.pair import LoggedPair, content_hash, is_time
+from excam.pair import LoggedPair, as_text, content_hash, is_time
 from excam.redact import KINDS, Redactor, redacted_id, redactor
 from excam.shapes import (
     FLAT_NAMES,
@@ -132,7 +132,7 @@ class RecordMapping(BaseModel):
             bearing = next((name for name in names if look_up(record, name) is not None), None)
             if bearing is not None:
                 own = look_up(record, bearing)
-                kept[bearing] = self._safe_id(str(own), Counter()) or own
+                kept[bearing] = self._safe_id(as_text(own), Counter()) or own
             for name in filter(None, (self.fields.get("logged_at"), *TIME_NAMES)):
                 if is_time(value := look_up(record, name)):
                     kept[name] = value
@@ -196,14 +196,15 @@ class RecordMapping(BaseModel):
                 raise BadFieldError(self.fields.get(field, field), f"expected text, found {found_type}")
         for field in TEXT_FIELDS:
             if found.get(field) is not None:
-                found[field] = str(found[field])
+                found[field] = as_text(found[field])
         metadata = found.get("metadata")
         found["metadata"] = dict(metadata) if isinstance(metadata, Mapping) else _loose_metadata(metadata)
         for column in self.metadata:
             found["metadata"][column] = look_up(record, column)
         if self.redacts:
             self._redact(found)
-        found.setdefault("pair_id", content_hash(f"{found['logged_at']}|{found['instruction']}", found["output"]))
+        named = f"{as_text(found['logged_at'])}|{found['instruction']}"
+        found.setdefault("pair_id", content_hash(named, found["output"]))
         return LoggedPair.model_validate(found)
 
     def _redact(self, found: dict[str, Any]) -> None:

@@ -125,6 +125,21 @@ def test_a_record_without_an_id_gets_the_same_one_every_time() -> None:
     assert pair_of(record).pair_id != pair_of(record | {"created_at": "2026-03-02"}).pair_id
 
 
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [(7, "7"), (7.0, "7"), (-7.0, "-7"), ("7.0", "7.0"), (7.5, "7.5"), (2.0**53, "9007199254740992.0"), (True, "True")],
+)
+def test_an_id_is_the_same_where_a_missing_value_made_floats_of_its_column(value: object, name: str) -> None:
+    pair = pair_of(FLAT | {"id": value, "model": value})
+    assert (pair.pair_id, pair.model) == (name, name)
+
+
+def test_a_record_without_an_id_gets_the_same_one_where_its_time_became_a_float() -> None:
+    record = {key: value for key, value in FLAT.items() if key != "id"}
+    ids = {pair_of(record | {"created_at": moment}).pair_id for moment in (1_770_000_000, 1_770_000_000.0)}
+    assert len(ids) == 1
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
