@@ -42,8 +42,9 @@ class Selection:
 
     @property
     def names(self) -> list[str]:
-        """The ids as a log has them, and as pairs have them of which these were redacted."""
-        return [*self.pair_ids, *map(redacted_id, self.pair_ids)]
+        """The ids as a log has them, as a store has those once read as floats, and as pairs have redacted ones."""
+        spelled = [*self.pair_ids, *(f"{one}.0" for one in self.pair_ids if one.isdecimal())]
+        return [*spelled, *map(redacted_id, spelled)]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Whether a dead letter's record is about a person: by a name and its value, as a log says it.
 
 A record that can be read is searched for the value under its name, however deep, so that a short value such as ``1``
-does not take every letter with that digit. One that cannot be read is taken when it holds the value at all.
+does not take every letter with that digit. One that cannot be read is taken when it holds the value at all, be it as a
+text or as a binary number.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from excam.pair import as_text
 from excam.shapes import is_too_deep
+from excam.store.numerals import holds_number, is_number
 
 _MESSAGE = "excam_message"  # where a stream's dead letter keeps its message: see pipelines/stream/message.py
 _UNSEEN = str.maketrans("", "", "\\\0\ufeff")
@@ -34,7 +37,9 @@ def mentions(record: str | None, name: str | None, value: str) -> bool:
 
 def same(found: Any, value: str) -> bool:
     """Whether a value of a log is the one that was asked for on a command line."""
-    return found == value or (found is not None and not isinstance(found, str) and json.dumps(found) == value)
+    if found is None or isinstance(found, str):
+        return bool(found == value)
+    return json.dumps(found) == value or (isinstance(found, float) and as_text(found) == value)
 
 
 def by_names(value: Any) -> Any:
@@ -59,15 +64,24 @@ def _message_mentions(message: Mapping[str, Any], names: set[str] | None, value:
     headers = {name: _text(one) for name, one in message["headers"].items()}
     opened = _read(body)
     if opened is None:
-        return any(_says(part, value) for part in (key, body, *headers, *headers.values()))
-    return _holds(opened, names, value) or _holds(headers, names, value) or _holds(key or None, names, value, True)
+        raw = (message.get("key"), message.get("value"), *message["headers"].values())
+        said = any(_says(part, value) for part in (key, body, *headers, *headers.values()))
+        return said or any(holds_number(_bytes(part), value) for part in raw)
+    named = _holds(opened, names, value) or _holds(headers, names, value) or _holds(key or None, names, value, True)
+    return named or is_number(_bytes(message.get("key")), value)
 
 
 def _text(value: Any) -> str:
     """A message's bytes as text; those that are none are kept as base64."""
     if isinstance(value, Mapping) and isinstance(value.get("base64"), str):
-        return base64.b64decode(value["base64"]).decode(errors="replace")
+        return _bytes(value).decode(errors="replace")
     return value if isinstance(value, str) else json.dumps(value) if value is not None else ""
+
+
+def _bytes(value: Any) -> bytes:
+    if isinstance(value, Mapping) and isinstance(value.get("base64"), str):
+        return base64.b64decode(value["base64"])
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else b""
 
 
 def _read(text: str) -> Any:

@@ -156,7 +156,8 @@ def test_pairs_are_chosen_only_where_everything_asked_for_holds(sqlite_store: St
         verdict(3, metadata=json.dumps({"user": hostile}, ensure_ascii=False)),
         verdict(4, metadata=json.dumps({"metadata": [["user", "43"], ["channel", "web"]]})),  # once a map
         verdict(5, pair_id=redacted_id("joe@mail.example")),
-        verdict(200, pair_id="late \0", metadata=json.dumps({"user": 42})),
+        verdict(200, pair_id="late \0", metadata=json.dumps({"user": 42.0})),
+        verdict(201, pair_id="7.0"),  # once read as a float
         dead_letter(300, record="{broken " + hostile),
         dead_letter(301, record='{"pair_id": "p1", "output": null}'),
         dead_letter(302, record=json.dumps({"id": redacted_id("joe@mail.example"), "output": None})),
@@ -172,10 +173,10 @@ def test_pairs_are_chosen_only_where_everything_asked_for_holds(sqlite_store: St
     assert chosen(metadata=(("user", "43"),)) == chosen(metadata=(("metadata.user", "43"),)) == (1, 0)
     assert chosen(metadata=(("user", hostile),)) == (1, 1)
     assert chosen(pair_ids=("p1", "p2")) == (2, 1)
-    assert chosen(pair_ids=("late \0",)) == (1, 0)
+    assert chosen(pair_ids=("late \0",)) == chosen(pair_ids=("7",)) == (1, 0)
     assert chosen(pair_ids=("joe@mail.example",)) == (1, 1), "what it was called in the log, before it was redacted"
     assert chosen(before=date(2025, 3, 3)) == (0, 0)
-    assert chosen(before=date(2100, 1, 1)) == (7, 3)
+    assert chosen(before=date(2100, 1, 1)) == (8, 3)
     with pytest.raises(UserError, match="which pairs"):
         Selection()
 

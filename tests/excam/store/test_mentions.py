@@ -41,6 +41,12 @@ def test_a_short_value_takes_no_record_that_has_it_under_another_name(record: ob
     assert not mentions(json.dumps(record), "user.id", "1")
 
 
+@pytest.mark.parametrize("value", [4711, 4711.0, "4711"])
+def test_a_number_is_found_whether_a_log_has_it_as_an_integer_a_float_or_a_text(value: object) -> None:
+    assert mentions(json.dumps({"user": {"id": value}}), "user.id", "4711")
+    assert not mentions(json.dumps({"user": {"id": value}}), "user.id", "471")
+
+
 @pytest.mark.parametrize("value", [WHO, 'O"Brien \\ 🍚', "Zoë\n"])
 def test_a_record_that_cannot_be_read_is_taken_when_it_holds_the_value(value: str) -> None:
     whole = json.dumps({"user": value})
