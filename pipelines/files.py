@@ -73,6 +73,9 @@ def find_logs(places: Iterable[str]) -> list[str]:
         require_place(place, "log")
         try:
             matches = _matches(place if "://" in place else os.path.abspath(os.path.expanduser(place)))
+        except (UnicodeDecodeError, UnicodeEncodeError) as error:
+            name = os.fsencode(error.object).decode(errors="backslashreplace")
+            raise UserError(f"the name of {name} is not UTF-8", "rename it, or move it away from the logs") from error
         except (OSError, ValueError) as error:
             fix = "check the address and your access to it, and run this again"
             raise UserError(f"cannot look for logs at {place}: {plain(error)}", fix) from error

@@ -87,6 +87,17 @@ def test_what_writers_leave_beside_the_data_is_not_a_log(write_log: LogWriter, t
     assert find_logs([str(tmp_path / "logs")]) == [path]
 
 
+@pytest.mark.parametrize("place", ["logs", "logs/*.parquet", "logs/day\udcff.parquet"])
+def test_a_file_whose_name_is_not_utf_8_is_an_error_that_names_it(
+    write_log: LogWriter, tmp_path: Path, place: str
+) -> None:
+    log = write_log("logs/day.parquet", RECORDS)
+    log.rename(log.with_name("day\udcff.parquet"))
+    with pytest.raises(UserError, match=r"the name of .*/logs/day\\xff\.parquet is not UTF-8") as refused:
+        find_logs([str(tmp_path / place)])
+    assert "rename" in refused.value.fix
+
+
 @pytest.mark.parametrize("place", ["nothing.parquet", "no/*.parquet", "."])
 def test_a_place_without_logs_is_an_error_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
