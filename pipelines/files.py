@@ -80,7 +80,7 @@ def find_logs(places: Iterable[str]) -> list[str]:
             fix = "check the address and your access to it, and run this again"
             raise UserError(f"cannot look for logs at {place}: {plain(error)}", fix) from error
         if not matches:
-            fix = "name a .parquet file, a folder that holds some, or a glob; CSV and JSON: see docs/your-logs.md"
+            fix = "name a .parquet file, a folder of some but no backup, or a glob; CSV and JSON: see docs/your-logs.md"
             raise UserError(f"no Parquet file at {place}", fix)
         texts = [text for text in map(TEXT_LOGS.fullmatch, matches) if text]
         if len(texts) == len(matches):
@@ -127,8 +127,16 @@ def _matches(place: str) -> list[str]:
 
 
 def _below(filesystem: pafs.FileSystem, folder: str, depth: int | None = None) -> Iterator[str]:
-    """The files in a folder and in those below it. A folder that cannot be listed is an error, for it may hold logs."""
-    for found in filesystem.get_file_info(pafs.FileSelector(folder, allow_not_found=True)):
+    """The files in a folder and in those below it, but for backups of a store.
+
+    A folder that cannot be listed is an error, for it may hold logs.
+    """
+    from excam.store.backup import is_backup
+
+    listed = filesystem.get_file_info(pafs.FileSelector(folder, allow_not_found=True))
+    if is_backup(folder, [found.path.rpartition("/")[2] for found in listed]):
+        return
+    for found in listed:
         if found.is_file:
             yield found.path
         elif found.type == pafs.FileType.Directory and depth != 1 and found.base_name != "lost+found":

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import re
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -31,6 +32,8 @@ from excam.store.url import quote
 
 MANIFEST = "manifest.json"
 ROW_GROUP = 122_880  # rows, unless their texts are long
+
+_NAME = re.compile(r"excam-\d{8}T\d{6}-[0-9a-f]{4}")
 
 # The new store makes these itself: which version it has, and who may write to it.
 _OWN = {"store_meta", "leases"}
@@ -73,6 +76,12 @@ def write_backup(connection: duckdb.DuckDBPyConnection, store: str, into: str) -
     with filesystem.open_output_stream(f"{path}/{MANIFEST}") as stream:
         stream.write(manifest.model_dump_json(indent=2).encode())
     return folder, manifest
+
+
+def is_backup(folder: str, names: Collection[str]) -> bool:
+    """Whether a folder with these files is a backup: by its name while it has no manifest, else also renamed."""
+    whole = {MANIFEST, "pairs.parquet", "texts.parquet", "verdicts.parquet"} <= set(names)
+    return whole or bool(_NAME.fullmatch(folder.rstrip("/").rpartition("/")[2]))
 
 
 def _copy_tables(

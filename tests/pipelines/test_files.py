@@ -22,6 +22,7 @@ from fsspec.implementations.local import LocalFileSystem
 from excam.fault import UserError
 from excam.mapping import RecordMapping
 from excam.pair import LoggedPair
+from excam.store.backup import MANIFEST
 from pipelines.files import find_logs, outside
 from pipelines.log_file import BrokenFile, LogFile, inspect
 from tests.conftest import LogWriter, pair_record
@@ -49,6 +50,16 @@ def test_what_a_store_keeps_among_the_logs_is_no_log(write_log: LogWriter, tmp_p
     assert outside(["s3://bucket/store/a.parquet", "s3://bucket/a.parquet"], "s3://bucket/store/") == [
         "s3://bucket/a.parquet"
     ]
+
+
+@pytest.mark.parametrize("folder", ["excam-20261115T020000-1a2b", "before the upgrade"])
+def test_a_backup_among_the_logs_is_no_log(write_log: LogWriter, tmp_path: Path, folder: str) -> None:
+    log = str(write_log("logs/day.parquet", RECORDS))
+    beside = str(write_log("logs/excam-2026/texts.parquet", RECORDS))
+    for table in ("pairs", "texts", "verdicts"):
+        backup = write_log(f"logs/{folder}/{table}.parquet", RECORDS).parent
+    (backup / MANIFEST).write_text("{}")
+    assert find_logs([str(tmp_path / "logs")]) == find_logs([f"{tmp_path}/logs/**/*.parquet"]) == [log, beside]
 
 
 @pytest.mark.parametrize("place", ["logs [2026]", "logs [2026]/what?.parquet"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from excam.fault import UserError
 from excam.store import Committed, OffsetRange, Store
-from excam.store.backup import MANIFEST, read_manifest
+from excam.store.backup import MANIFEST, is_backup, read_manifest
 from excam.store.queries import trends
 from excam.store.restore import restore
 from excam.store.reviews import Opinion, add_review
@@ -48,6 +49,8 @@ def test_a_restored_store_goes_on_where_the_backup_was_taken(
         texts = rows_of(
             store, "FROM lake.texts WHERE content_hash <> '' AND NOT contains(instruction, '50') ORDER BY ALL"
         )
+    assert is_backup(folder, []), "also while it is being written"
+    assert is_backup("renamed", os.listdir(folder))
     url = request.getfixturevalue(f"new_{restored_into}")()
     assert restore(folder, url) == manifest
     with Store.open(url) as again:
