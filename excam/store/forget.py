@@ -22,8 +22,9 @@ from excam.redact import redacted_id
 from excam.shapes import look_up
 from excam.store.connection import transact
 from excam.store.keys import PAIR_KEY, TEXT_CHECK, TEXT_KEY, pair_key
-from excam.store.lease import Lease
+from excam.store.lease import Lease, meet
 from excam.store.mentions import by_names, mentions, same
+from excam.store.reviews import FENCE
 
 FORGOTTEN = "the text of this pair was deleted"
 
@@ -84,10 +85,17 @@ def forget(
                 connection.execute(f"DELETE FROM lake.{table} WHERE dead_id IN (SELECT dead_id FROM temp.gone_letters)")
         return found
 
+    def orphans() -> None:
+        """A reader may have commented on a report while it was being deleted; whoever does so from now on is refused.
+
+        Apart from the deletion, which takes long and would lose its race to any review.
+        """
+        meet(connection, FENCE)
+        connection.execute(f"DELETE FROM lake.reviews WHERE {_ORPHANED}")
+
     try:
         found = transact(connection, work)
-        # A reader may have commented on a report while it was being deleted.
-        transact(connection, lambda: connection.execute(f"DELETE FROM lake.reviews WHERE {_ORPHANED}"))
+        transact(connection, orphans)
     finally:
         for table in ("gone", "gone_texts", "gone_letters"):
             connection.execute(f"DROP TABLE IF EXISTS temp.{table}")

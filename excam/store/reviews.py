@@ -15,6 +15,7 @@ from excam.fault import UserError
 from excam.stats import wilson
 from excam.store.connection import transact
 from excam.store.keys import pair_key
+from excam.store.lease import meet
 from excam.store.queries.judges import pick_judge
 from excam.store.queries.view import View
 
@@ -60,6 +61,8 @@ class Agreement(BaseModel):
     kappa: float | None
 
 
+FENCE = "reviews"  # where a review meets the deletion of what it is about
+
 # Of several opinions of one reader on one report, the last counts.
 _LATEST = """SELECT * FROM lake.reviews QUALIFY row_number() OVER (
     PARTITION BY pair_key, pair_id, judge_version, reviewer ORDER BY reviewed_at DESC) = 1"""
@@ -77,6 +80,7 @@ def add_review(
     key = pair_key(pair_id)
 
     def work() -> None:
+        meet(connection, FENCE)
         known = connection.execute(
             "SELECT pair_id FROM lake.verdicts WHERE pair_key = ?::UBIGINT AND judge_version = ?", [key, judge_version]
         ).fetchall()

@@ -129,6 +129,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(8, ["CALL lake.set_option('parquet_row_group_size_bytes', '16MB')"]),
     # Whoever sorts verdicts holds all that go into one file.
     Migration(9, settings=["CALL lake.set_option('target_file_size', '16MB', table_name => 'verdicts')"]),
+    # A review must not outlive its pair, which somebody else may be deleting: both touch this row.
+    Migration(10, ["INSERT INTO lake.leases (name, token, released_at) VALUES ('reviews', 0, now())"]),
 )
 SCHEMA_VERSION = MIGRATIONS[-1].version
 

@@ -16,8 +16,10 @@ import pytest
 
 from excam.fault import UserError
 from excam.redact import redacted_id
-from excam.store import Committed, Forgotten, Selection, Store, scrub
+from excam.store import Committed, Forgotten, Selection, Store, reviews, scrub
+from excam.store.forget import forget
 from excam.store.keys import pair_key
+from excam.store.lease import meet
 from excam.store.queries import Bucket, By, trends
 from excam.store.replays import request_replay
 from excam.store.reviews import Opinion, add_review
@@ -270,6 +272,25 @@ def test_a_review_that_is_committed_meanwhile_is_kept(postgres_url: str, monkeyp
             with deleting.lease() as lease:
                 assert deleting.forget(lease, Selection(pair_ids=("p0",))).pairs == 1
         assert rows_of(deleting, "SELECT comment FROM lake.reviews") == [{"comment": "well seen"}]
+
+
+@pytest.mark.postgres
+def test_a_review_of_a_pair_that_is_deleted_meanwhile_is_refused(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(postgres_url) as reading, Store.open(postgres_url) as deleting:
+        put(deleting, *others())
+
+        def meet_late(connection: duckdb.DuckDBPyConnection, fence: str) -> None:
+            monkeypatch.setattr(reviews, "meet", meet)
+            meet(connection, fence)
+            with deleting.lease() as lease, deleting._connection.cursor() as another:
+                assert forget(another, lease, Selection(pair_ids=("p0",))).pairs == 1
+
+        monkeypatch.setattr(reviews, "meet", meet_late)
+        with pytest.raises(UserError, match="no verdict on this pair"):
+            reading.query(add_review, "p0", JUDGE, Opinion.RIGHT, "well seen", "reader")
+        assert count(deleting, "reviews") == 0
 
 
 def test_readers_are_not_hurt_when_files_vanish(sqlite_store: Store) -> None:

@@ -119,7 +119,7 @@ def test_processes_that_create_the_same_store_at_once_make_one(tmp_path: Path) -
     processes = [subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parents[3]) for _ in range(3)]
     assert [process.wait(timeout=300) for process in processes] == [0, 0, 0]
     with Store.open(url) as store:
-        assert count(store, "leases") == 3
+        assert count(store, "leases") == 4
         assert count(store, "store_meta") == 1
 
 
