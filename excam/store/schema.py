@@ -7,13 +7,14 @@ catalogue anew after each. A store written by a newer ExCAM is refused rather th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
 
 from excam.fault import UserError
 from excam.store.connection import transact
+from excam.store.languages import name_languages_by_code
 
 # Repeated on verdicts and errors, so that a trend needs no join. ``logged_on`` is the UTC day of ``logged_at``: trends
 # group by it, four bytes a row that Parquet folds into runs.
@@ -71,14 +72,16 @@ _IN_CATALOGUE = {"leases": 10, "ledger": 1000, "runs": 10, "store_meta": 10}
 
 @dataclass(frozen=True)
 class Migration:
-    """One step from the version before to ``version``: statements, and settings of single tables.
+    """One step from the version before to ``version``: statements, settings of single tables, and a change of rows.
 
-    They are apart because a table's own setting can only follow in a transaction after the one that made the table.
+    Settings are apart because a table's own can only follow in a transaction after the one that made the table. A new
+    store has no ``rows`` to change.
     """
 
     version: int
     statements: Sequence[str] = ()
     settings: Sequence[str] = ()
+    rows: Callable[[duckdb.DuckDBPyConnection], None] | None = None
 
 
 def _in_catalogue(rows: Mapping[str, int]) -> list[str]:
@@ -131,6 +134,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(9, settings=["CALL lake.set_option('target_file_size', '16MB', table_name => 'verdicts')"]),
     # A review must not outlive its pair, which somebody else may be deleting: both touch this row.
     Migration(10, ["INSERT INTO lake.leases (name, token, released_at) VALUES ('reviews', 0, now())"]),
+    Migration(11, rows=name_languages_by_code),
 )
 SCHEMA_VERSION = MIGRATIONS[-1].version
 
@@ -201,6 +205,8 @@ def migrate_step(connection: duckdb.DuckDBPyConnection, migration: Migration) ->
         if stored_version(connection) >= migration.version:
             return
         _run(connection, [*migration.statements, *migration.settings])
+        if migration.rows is not None:
+            migration.rows(connection)
         connection.execute("DELETE FROM lake.store_meta WHERE key = 'schema_version'")
         _say(connection, "schema_version", migration.version)
 

@@ -20,7 +20,7 @@ from excam.store.connection import connect
 from excam.store.schema import MIGRATIONS, SCHEMA_VERSION, Migration, make_tables, stored_version
 from excam.store.url import StoreUrl
 from tests.excam.store.conftest import NewUrl
-from tests.excam.store.outcomes import count, put, rows_of, verdict
+from tests.excam.store.outcomes import count, error, put, rows_of, verdict
 
 NEXT = SCHEMA_VERSION + 1
 LATER = (*MIGRATIONS, Migration(NEXT, ["ALTER TABLE lake.pairs ADD COLUMN region VARCHAR DEFAULT 'unknown'"]))
@@ -33,6 +33,18 @@ def test_an_older_store_is_migrated_and_keeps_its_rows(store_url: str) -> None:
         assert store.schema_version() == NEXT
         assert rows_of(store, "SELECT pair_id, region FROM lake.pairs") == [{"pair_id": "p0", "region": "unknown"}]
         put(store, verdict(1))
+
+
+def test_languages_of_an_older_store_are_known_by_their_codes(new_sqlite: NewUrl) -> None:
+    url = new_sqlite()
+    with Store.open(url, migrations=MIGRATIONS[:10]) as store:
+        spelled = ("en-US", "English", "en", "tlh\0", None)
+        put(store, *(verdict(n, language=language, errors=[error()]) for n, language in enumerate(spelled)))
+        languages = "SELECT DISTINCT language FROM lake.{} ORDER BY language"
+        assert len(rows_of(store, languages.format("verdicts"))) == 5
+    with Store.open(url) as store:
+        for table in ("pairs", "verdicts", "errors"):
+            assert [row["language"] for row in rows_of(store, languages.format(table))] == ["en", "tlh\0", None]
 
 
 def test_a_new_store_is_the_one_that_all_migrations_make(new_url: NewUrl) -> None:
