@@ -86,7 +86,7 @@ def _maps(kind: pa.DataType) -> Literal["lossy"] | None:
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
     values: list[Any] = column.to_pylist(maps_as_pydicts=_maps(column.type))
-    return [_texts(value) for value in values] if _has_bytes(column.type) else values
+    return [texts(value) for value in values] if _has_bytes(column.type) else values
 
 
 def _has_bytes(kind: pa.DataType) -> bool:
@@ -102,7 +102,7 @@ def _cells(column: pa.ChunkedArray) -> list[Any]:
     maps = _maps(column.type)
     for cell in column.cast(_changed(column.type, lambda _: pa.large_binary())):
         try:
-            cells.append(_texts(cell.as_py(maps_as_pydicts=maps)))
+            cells.append(texts(cell.as_py(maps_as_pydicts=maps)))
         except (ValueError, OverflowError):
             cells.append(_in_utc(cell) or f"{column.type} {getattr(cell, 'value', 'unreadable')}")
     return cells
@@ -120,16 +120,17 @@ def _in_utc(cell: pa.Scalar[Any]) -> datetime | None:
     return moment
 
 
-def _texts(value: Any) -> Any:
+def texts(value: Any) -> Any:
+    """A value with text in place of all bytes in it that are UTF-8."""
     if isinstance(value, bytes):
         try:
             return value.decode()
         except UnicodeDecodeError:
             return value
     if isinstance(value, dict):
-        return {_name(key): _texts(one) for key, one in value.items()}
+        return {_name(key): texts(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_texts(one) for one in value)
+        return type(value)(texts(one) for one in value)
     return value
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from excam.fault import UserError
 from pipelines.files import plain
+from pipelines.unfold import texts
 
 Reader = Callable[[bytes], dict[str, Any]]
 
@@ -110,14 +111,17 @@ class Registry:
 
 
 def avro_reader(schemas: Mapping[str, str]) -> Reader:
-    """Reads Avro's binary form without a container, by the last of the schemas; the others are what it refers to."""
+    """Reads Avro's binary form without a container, by the last of the schemas; the others are what it refers to.
+
+    Bytes that are UTF-8 are text, as they are in a Parquet log.
+    """
     import fastavro
 
     known: dict[str, Any] = {}
     parsed = [fastavro.parse_schema(json.loads(schema), known) for schema in schemas.values()][-1]
 
     def read(body: bytes) -> dict[str, Any]:
-        return _object(fastavro.schemaless_reader(io.BytesIO(body), parsed, None))
+        return _object(texts(fastavro.schemaless_reader(io.BytesIO(body), parsed, None)))
 
     return read
 

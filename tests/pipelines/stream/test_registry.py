@@ -13,7 +13,7 @@ from google.protobuf import descriptor_pool, message_factory  # type: ignore[imp
 
 from excam.fault import UserError
 from pipelines.stream.decode import Undecodable, decode
-from pipelines.stream.registry import Registry, RegistryAwayError
+from pipelines.stream.registry import Registry, RegistryAwayError, avro_reader
 from tests.pipelines.stream.registry_server import ASKED, REFERRING, avro_body, framed, protobuf_schema, serving
 
 
@@ -55,6 +55,14 @@ def test_a_schema_is_read_with_those_it_refers_to_and_with_protobufs_own_types()
         assert found.record == {"pair": {"prompt": "Hi"}, "ts": "2023-11-14T22:13:20Z"}
         (lost,) = decode(framed(7, in_union), registry)
         assert isinstance(lost.record, Undecodable), "a schema that cannot be had whole ends no stream"
+
+
+def test_bytes_of_avro_that_are_text_are_text_as_in_a_parquet_log() -> None:
+    fields = [{"name": "id", "type": "bytes"}, {"name": "metadata", "type": {"type": "map", "values": "bytes"}}]
+    schema = {"type": "record", "name": "Chat", "fields": fields}
+    body = avro_body({"id": b"conv-1", "metadata": {"user": "Zoë".encode(), "key": b"\xff"}}, schema)
+    found = avro_reader({"": json.dumps(schema)})(body)
+    assert found == {"id": "conv-1", "metadata": {"user": "Zoë", "key": b"\xff"}}
 
 
 def test_what_does_not_fit_its_schema_is_a_reason_and_a_registry_that_is_away_is_not_the_messages_fault() -> None:
