@@ -195,8 +195,9 @@ class RecordMapping(BaseModel):
                 found_type = type(found[field]).__name__
                 raise BadFieldError(self.fields.get(field, field), f"expected text, found {found_type}")
         for field in TEXT_FIELDS:
-            if found.get(field) is not None:
-                found[field] = as_text(found[field])
+            value = found.pop(field, None)
+            if value is not None and value == value:  # NaN is how some tools write that there is none
+                found[field] = as_text(value)
         metadata = found.get("metadata")
         found["metadata"] = dict(metadata) if isinstance(metadata, Mapping) else _loose_metadata(metadata)
         for column in self.metadata:

@@ -134,6 +134,14 @@ def test_an_id_is_the_same_where_a_missing_value_made_floats_of_its_column(value
     assert (pair.pair_id, pair.model) == (name, name)
 
 
+def test_what_is_not_a_number_is_no_id_that_all_such_records_share() -> None:
+    record = FLAT | {"id": float("nan"), "model": float("nan")}
+    pair = pair_of(record)
+    assert pair.pair_id == pair_of({key: value for key, value in FLAT.items() if key != "id"}).pair_id
+    assert pair.pair_id != pair_of(record | {"response": "A writer."}).pair_id
+    assert pair.model is None
+
+
 def test_a_record_without_an_id_gets_the_same_one_where_its_time_became_a_float() -> None:
     record = {key: value for key, value in FLAT.items() if key != "id"}
     ids = {pair_of(record | {"created_at": moment}).pair_id for moment in (1_770_000_000, 1_770_000_000.0)}
