@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow.fs as fs
 
 PASSWORD = re.compile(r"[^/?@\[]*:(?!\d+(/|$))[^@]*@")  # name:password@host, but not host:port/name@version
+SECRET = re.compile(r"[?&][^=&]*(password|secret)[^=&]*=", re.IGNORECASE)  # an option such as client_secret
 WHERE_PASSWORDS_GO = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     "abfs": "AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET",
@@ -26,7 +27,7 @@ WHERE_PASSWORDS_GO = {
 def refuse_password(place: str) -> None:
     """Refuse an address with a password in it: the address of a log is kept beside its verdicts and shown to many."""
     scheme, _, rest = place.partition("://")
-    if PASSWORD.match(rest):
+    if PASSWORD.match(rest) or SECRET.search(rest):
         variables = WHERE_PASSWORDS_GO.get(scheme, f"FSSPEC_{scheme.upper()}_PASSWORD")
         raise UserError(
             f"an address that begins with {scheme}:// holds a password",

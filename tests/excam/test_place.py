@@ -31,6 +31,7 @@ def test_any_key_of_a_bucket_is_the_path_in_it(key: str) -> None:
     [
         ("s3://me:se%2Fcret@bucket/a b", "AWS_SECRET_ACCESS_KEY"),
         ("abfs://:secret@account.blob.core.windows.net/x", "AZURE_CLIENT_SECRET"),
+        ("abfs://me@account.dfs.core.windows.net/x?tenant_id=t&client_secret=hidden-cret", "AZURE_CLIENT_SECRET"),
         ("sftp://me:se@cret@host:22", "FSSPEC_SFTP_PASSWORD"),
         ("s3://me:se/cret@bucket/x", "AWS_SECRET_ACCESS_KEY"),
     ],
