@@ -55,10 +55,13 @@ def _rules() -> Rules | None:
     if not file:
         return None
     try:
-        return Rules.load(Path(file))
+        rules = Rules.load_sound(Path(file))
     except UserError as error:
         log.warning("alerts are not checked: %s; %s", error.message, error.fix)
         return None
+    for fault in rules.broken.values():
+        log.warning("a rule is not checked: %s; %s", fault.message, fault.fix)
+    return rules
 
 
 class _Watch:

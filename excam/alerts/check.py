@@ -19,6 +19,7 @@ from excam.fault import UserError
 from excam.store.connection import transact
 
 FIRED, CLEARED = "fired", "cleared"
+BROKEN = "broken rule"  # the subject of the alert that a rule is not checked
 
 # What must happen once among several checkers touches this row first: the second finds it changed and reads anew.
 FENCE = "UPDATE lake.leases SET committed_at = now() WHERE name = 'alerts'"
@@ -91,11 +92,12 @@ def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | Non
 
     A store into which nothing was judged yet has nothing to say, not even that traffic stopped: it never began. A rule
     that cannot be checked, such as one about a judge that the store does not know, is told of after all others were.
+    A rule that was set aside for a mistake in it is an alert of its own, and what it had fired before stands.
     """
     if not _begun(connection):
         return []
     until = (today or datetime.now(UTC).date()) + timedelta(days=1)
-    found: list[Finding] = []
+    found = [Finding(name, BROKEN, f"not checked: {fault.message}", "/") for name, fault in rules.broken.items()]
     unchecked: dict[str, UserError] = {}
     for rule in rules.rules:
         try:
@@ -103,8 +105,10 @@ def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | Non
         except UserError as error:
             unchecked[rule.name] = error
 
+    unknown = {*unchecked, *rules.broken} - {rule.name for rule in rules.rules if rule.name not in unchecked}
+
     def new() -> list[Alert]:
-        stood = (alert for alert in standing(connection) if alert.rule not in unchecked)
+        stood = (alert for alert in standing(connection) if alert.subject == BROKEN or alert.rule not in unknown)
         return _events(found, stood, datetime.now(UTC))
 
     def keep() -> list[Alert]:

@@ -1,4 +1,7 @@
-"""The rules of alerts, as a YAML file holds them."""
+"""The rules of alerts, as a YAML file holds them.
+
+A rule with a mistake turns no other off: it is set aside under its name, and whoever checks the others tells of it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from excam.fault import UserError
 from excam.taxonomy import Category
@@ -25,6 +28,8 @@ _READ = {
     "speaks_to_judge_share": {"level", *_NARROWED},
     "no_traffic": {"country", "app", "model"},
 }
+
+_FIX = "see docs/dashboard.md for an example"
 
 
 class Rule(BaseModel):
@@ -78,7 +83,8 @@ class Rules(BaseModel):
 
     webhook: str | None = Field(None, pattern=r"^https?://", description="EXCAM_ALERT_WEBHOOK keeps it out of the file")
     dashboard: str = Field("", description="address of the dashboard, for links")
-    rules: list[Rule] = Field(min_length=1)
+    rules: list[Rule]
+    _broken: dict[str, UserError] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
@@ -87,15 +93,61 @@ class Rules(BaseModel):
             raise ValueError("two rules have the same name")
         return self
 
+    @property
+    def broken(self) -> dict[str, UserError]:
+        """What is wrong with the rules that were set aside, by their names."""
+        return self._broken
+
     @classmethod
     def load(cls, file: Path) -> Rules:
-        fix = "see docs/dashboard.md for an example"
+        """Every rule of the file; a mistake in one is an error."""
+        rules = cls.load_sound(file)
+        for fault in rules.broken.values():
+            raise fault
+        return rules
+
+    @classmethod
+    def load_sound(cls, file: Path) -> Rules:
+        """The rules without a mistake, the others set aside; only a file that cannot be understood is an error."""
         try:
-            return cls.model_validate(yaml.safe_load(file.read_text("utf-8")))
+            given = yaml.safe_load(file.read_text("utf-8"))
         except OSError as error:
             raise UserError(f"{file} cannot be read: {error.strerror}", "name a readable file") from error
         except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise UserError(f"{file} is not YAML in UTF-8", fix) from error
+            raise UserError(f"{file} is not YAML in UTF-8", _FIX) from error
+        listed = given.get("rules") if isinstance(given, dict) else None
+        if not isinstance(listed, list) or not listed:
+            raise UserError(f"{file}: rules: there must be a list with at least one rule", _FIX)
+        sound, broken = _parted(file, listed)
+        try:
+            rules = cls.model_validate({**given, "rules": sound})
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            raise UserError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}", fix) from error
+            raise UserError(f"{file}: {_first(error)}", _FIX) from error
+        rules._broken = broken
+        return rules
+
+
+def _parted(file: Path, listed: list[object]) -> tuple[list[Rule], dict[str, UserError]]:
+    """Rules that can be checked, and by name what is wrong with the others."""
+    sound: dict[str, Rule] = {}
+    broken: dict[str, UserError] = {}
+    for number, given in enumerate(listed, start=1):
+        named = given.get("name") if isinstance(given, dict) else None
+        name = str(named or f"rule {number}")[:100]
+        try:
+            rule = Rule.model_validate(given)
+        except ValidationError as error:
+            broken[name] = UserError(f"{file}: rule {name!r}: {_first(error)}", _FIX)
+            continue
+        if name in sound:
+            broken[name] = UserError(f"{file}: two rules have the same name, {name!r}", "give one of them another name")
+        else:
+            sound[name] = rule
+    return list(sound.values()), broken
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(map(str, first["loc"]))
+    told = first["msg"].removeprefix("Value error, ")
+    return f"{where}: {told}" if where else told

@@ -51,24 +51,28 @@ def check(file: Path, store: str, follow: float | None, as_json: bool) -> None:
     The webhook's address stands in the file or, better, in EXCAM_ALERT_WEBHOOK. Runs check by themselves after every
     commit where EXCAM_ALERT_RULES names the file; with --follow this goes on until Ctrl-C and does it from beside, at
     the turn of the day too. Where nothing was judged yet, or there is no store yet, nothing fires and that is no
-    failure.
+    failure. A rule with a mistake in it is one: it is told of as an alert is, and all others are checked.
     """
     from excam.alerts.rules import Rules
+    from excam.cli import tell
 
-    rules = Rules.load(file)
+    rules = Rules.load_sound(file)
+    for fault in rules.broken.values():
+        tell(fault)
     found = _open(store, follow)
-    if found is None:
-        if as_json:
-            print_json([])
-        return
-    with found as opened:
-        if follow is None:
-            try:
-                _check(opened, rules, _today(), as_json)
-            finally:  # a rule that cannot be checked keeps no other from being told
-                _tell_webhook(opened, rules)
-        else:
-            _follow(opened, rules, follow, as_json)
+    if found is not None:
+        with found as opened:
+            if follow is None:
+                try:
+                    _check(opened, rules, _today(), as_json)
+                finally:  # a rule that cannot be checked keeps no other from being told
+                    _tell_webhook(opened, rules)
+            else:
+                _follow(opened, rules, follow, as_json)
+    elif as_json:
+        print_json([])
+    if rules.broken:
+        sys.exit(2)
 
 
 @alerts.command()

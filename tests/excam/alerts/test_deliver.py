@@ -203,6 +203,39 @@ def test_a_rule_that_cannot_be_checked_keeps_no_other_from_being_told(
     assert len(received) == 3
 
 
+def test_a_rule_with_a_mistake_turns_no_other_off_and_is_told_once_until_it_is_mended(
+    store: Store, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    received: list[Any] = []
+    file = tmp_path / "rules.yaml"
+    monkeypatch.setenv("EXCAM_ALERT_RULES", str(file))
+    asked = ["alerts", "check", "--store", store_url]
+    sound = "rules:\n- {name: quiet, kind: no_traffic}\n- {name: lost, kind: dead_letter_share, level: 0.5, floor: 1}\n"
+    with webhook(received) as address:
+        monkeypatch.setenv("EXCAM_ALERT_WEBHOOK", address)
+        file.write_text(sound)
+        CliRunner().invoke(cli, asked)
+        file.write_text(sound.replace("no_traffic", "no_traffic, level: 0.5"))
+        with alerts_beside(store):
+            put(store, dead_letter(5000))
+        told = CliRunner().invoke(cli, asked)
+        stood = {(alert.rule, alert.subject) for alert in store.query(standing)}
+        file.write_text(sound)
+        mended = CliRunner().invoke(cli, asked)
+    named = "rules.yaml: rule 'quiet': no_traffic does not look at level: take it out of this rule"
+    assert named in caplog.text
+    assert told.exit_code == 2
+    assert named in told.stderr
+    assert stood == {("quiet", "all"), ("quiet", "broken rule"), ("lost", "all")}, "and what it had fired stands"
+    assert mended.exit_code == 0
+    assert [("not checked" in one["text"], "cleared" in one["text"]) for one in received] == [
+        (False, False),  # quiet
+        (False, False),  # lost
+        (True, False),
+        (True, True),
+    ]
+
+
 def test_a_run_that_waits_for_traffic_tells_of_its_silence(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
