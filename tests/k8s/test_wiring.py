@@ -145,3 +145,12 @@ def test_the_raycronjob_runs_the_nightly_job_and_the_cronjob_is_gone(overlay: st
     template = one(plain, "RayJob", "nightly")["spec"]
     assert one(variant, "RayCronJob", "nightly")["spec"]["jobTemplate"] == template | {"suspend": False}
     assert "nightly" not in names(variant, "CronJob") | names(variant, "RayJob")
+
+
+@pytest.mark.parametrize("both", [("live", "raycronjob"), ("raycronjob", "live")], ids=" + ".join)
+def test_the_raycronjob_is_stopped_too_where_the_stream_is_live(both: tuple[str, str]) -> None:
+    assert one(manifests("gpu", "raycronjob"), "RayCronJob", "nightly")["spec"]["suspend"] is False
+    found = manifests("gpu", *both)
+    assert one(found, "RayCronJob", "nightly")["spec"]["suspend"] is True
+    assert one(found, "RayJob", "stream")["spec"]["suspend"] is False
+    assert "nightly" not in names(found, "CronJob") | names(found, "RayJob")
