@@ -15,11 +15,15 @@ from train.examples import CORRECT, ERROR, NOT_APPLICABLE, Examples
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a judge decided: examples by index, for each the log-odds of its three decisions, and the file's hash."""
+    """What a judge decided: examples by index, for each the log-odds of its three decisions.
+
+    ``dataset`` is the hash of the file they stand in, ``adapter`` that of the weights that decided; empty if not known.
+    """
 
     index: NDArray[np.int64]
     logits: NDArray[np.float32]
     dataset: str = ""
+    adapter: str = ""
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -41,12 +45,13 @@ class Decisions:
             )
 
     def save(self, path: Path) -> None:
-        np.savez_compressed(path, index=self.index, logits=self.logits, dataset=self.dataset)
+        np.savez_compressed(path, index=self.index, logits=self.logits, dataset=self.dataset, adapter=self.adapter)
 
     @classmethod
     def load(cls, path: Path) -> Decisions:
         with np.load(path, allow_pickle=False) as stored:
-            return cls(stored["index"], stored["logits"], str(stored["dataset"]) if "dataset" in stored else "")
+            named = {name: str(stored[name]) for name in ("dataset", "adapter") if name in stored}
+            return cls(stored["index"], stored["logits"], **named)
 
 
 def scaled_accuracy(says_error: NDArray[np.bool_], is_error: NDArray[np.bool_]) -> float:

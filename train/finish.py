@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from excam.fault import UserError
+from excam.models.adapter_card import WEIGHTS
+from excam.models.digest import file_sha256
 from train import adapter, lora
 from train.decide import decide, sample, write_reports
 from train.examples import Examples
@@ -53,6 +56,7 @@ def finish(
     _write(run.out / "result.json", result)
     watched = range(len(dev)) if trainer.device.type == "cuda" else sample(dev, run.dev_sample)
     result["dev_pairs"] = len(watched)
+    weights = file_sha256(run.out / "adapter" / WEIGHTS)
 
     def decided(examples: Examples, asked: Sequence[int]) -> Decisions:
         return decide(trainer.model, examples, asked, recipe.batch_tokens, trainer.device)
@@ -61,7 +65,7 @@ def finish(
         result["dev_full_rank"] = figures(decided(dev, watched), dev)
         lora.shrink(trainer.model, rank)
     for name, examples, asked in [("dev", dev, watched)] + ([("test", test, range(len(test)))] if test else []):
-        found = decided(examples, asked)
+        found = replace(decided(examples, asked), adapter=weights)
         found.require_finite()
         found.save(run.out / f"{name}-decisions.npz")
         result[name] = figures(found, examples)

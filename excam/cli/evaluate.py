@@ -165,6 +165,7 @@ def _judge(plan: Plan, out: Path, settings: Any) -> Path:
 
 def facts(plan: Plan, judge: Judge) -> Run:
     """Who judges what: by this a stopped run is known again."""
+    from excam.cli.training_decisions import adapter_of
     from excam.dataset.write import sha256
     from excam.evaluation.baselines import BASELINES as PROMPTS
     from excam.evaluation.judged import Run
@@ -187,6 +188,7 @@ def facts(plan: Plan, judge: Judge) -> Run:
         left_out=plan.left_out,
         gate_version=bundled().version,
         decisions_sha256=sha256(plan.decisions) if plan.decisions else None,
+        decisions_adapter=adapter_of(plan.decisions, judge.card) if plan.decisions else None,
     )
 
 

@@ -8,32 +8,43 @@ from typing import TYPE_CHECKING, Any
 from excam.fault import UserError
 
 if TYPE_CHECKING:
+    from excam.judge_card import JudgeCard
     from serve.identity import Judge
     from train.figures import Decisions
+
+FIX = "give the dev-decisions.npz or test-decisions.npz of a training run, and the data it was trained on"
+
+
+def adapter_of(path: Path, card: JudgeCard) -> str | None:
+    """The adapter that made the decisions in a file, which must be this judge's; none where the file names none."""
+    made_by = _load(path).adapter
+    if made_by and made_by != card.adapter_sha256:
+        raise UserError(
+            f"{path} holds decisions of another adapter than {card.adapter or 'none'}\n"
+            f"    theirs {made_by}\n"
+            f"    given  {card.adapter_sha256 or 'no adapter'}",
+            "name the adapter that the same training run made with --adapter, and its base with --base",
+        )
+    return made_by or None
 
 
 def read_decisions(path: Path, split: Path, samples: int) -> Decisions:
     """The decisions in a file on a split of so many samples, each sample at most once and every number known."""
     import numpy as np
 
-    from train.examples import LABELS, UNREADABLE
-    from train.figures import Decisions
+    from train.examples import LABELS
 
-    fix = "give the dev-decisions.npz or test-decisions.npz of a training run, and the data it was trained on"
-    try:
-        decided = Decisions.load(path)
-    except (*UNREADABLE, TypeError) as problem:
-        raise UserError(f"{path} holds no decisions: {problem}", fix) from problem
+    decided = _load(path)
     index, logits = decided.index, decided.logits
     if index.dtype.kind != "i" or index.ndim != 1 or logits.shape != (len(index), len(LABELS)) or not len(index):
-        raise UserError(f"{path} holds no decisions: arrays of {index.shape} and {logits.shape}", fix)
+        raise UserError(f"{path} holds no decisions: arrays of {index.shape} and {logits.shape}", FIX)
     decided.require_of(split)
     decided.require_finite()
     if len(np.unique(index)) < len(index):
-        raise UserError(f"{path} holds two decisions on one sample", fix)
+        raise UserError(f"{path} holds two decisions on one sample", FIX)
     if index.min() < 0 or index.max() >= samples:
         reason = f"{path} holds {len(index):,} decisions of a larger split: more decisions than {samples:,} samples"
-        raise UserError(reason, f"{fix}, without --limit or --leave-one-out")
+        raise UserError(reason, f"{FIX}, without --limit or --leave-one-out")
     return decided
 
 
@@ -64,3 +75,13 @@ def decided_rows(path: Path, split: Path, rows: list[dict[str, Any]], judge: Jud
         judgement = Judgement.of(clean, calibrated, max(each[CORRECT], each[NOT_APPLICABLE]))
         found.append(rows[index] | decision_only(judgement, judge.threshold))
     return found
+
+
+def _load(path: Path) -> Decisions:
+    from train.examples import UNREADABLE
+    from train.figures import Decisions
+
+    try:
+        return Decisions.load(path)
+    except (*UNREADABLE, TypeError) as problem:
+        raise UserError(f"{path} holds no decisions: {problem}", FIX) from problem

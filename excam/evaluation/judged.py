@@ -54,6 +54,7 @@ class Run(BaseModel):
     left_out: str | None = Field(default=None, description="the source this judge was trained without")
     gate_version: str | None = None
     decisions_sha256: str | None = Field(default=None, description="of the training run's decisions, if none was asked")
+    decisions_adapter: str | None = Field(default=None, description="SHA-256 of the adapter that file says it is of")
 
 
 class Judged:

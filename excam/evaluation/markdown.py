@@ -64,6 +64,8 @@ def _head(run: Run) -> str:
     ]
     if not run.reports and run.baseline is None:
         told.append("Without reports every error found scores -5, a major error.")
+    if run.decisions_sha256 and run.decisions_adapter is None:
+        told.append("The file of decisions names no adapter: that this judge made them could not be checked.")
     return "\n\n".join(told)
 
 

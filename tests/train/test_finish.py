@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from excam.fault import UserError
+from excam.models.digest import file_sha256
 from tests.train.conftest import tiny_model, toy_examples
 from train.examples import ERROR, Examples
 from train.figures import Decisions
@@ -35,8 +36,9 @@ def test_a_dev_split_without_errors_has_no_reports_to_write_and_ends_no_run(tmp_
     result = finish(trained(tmp_path, clean), base="tiny", tokenizer=object(), reports=3)
     assert result["reports"] == {"reports": 0, "free_failures": 0, "failures": 0}
     assert result["dev_pairs"] == len(clean)
-    assert Decisions.load(tmp_path / "dev-decisions.npz").dataset == clean.dataset
-    assert (tmp_path / "adapter" / "adapter_model.safetensors").is_file()
+    kept = Decisions.load(tmp_path / "dev-decisions.npz")
+    weights = tmp_path / "adapter" / "adapter_model.safetensors"
+    assert (kept.dataset, kept.adapter) == (clean.dataset, file_sha256(weights))
 
 
 def test_an_adapter_whose_decisions_are_no_numbers_is_no_result(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from excam.cli.training_decisions import read_decisions
+from excam.cli.training_decisions import adapter_of, read_decisions
 from excam.fault import UserError
+from excam.judge_card import JudgeCard
 from train.figures import Decisions
 
 SPLIT = Path("dev.parquet")  # looked at only where the decisions name theirs
@@ -22,6 +23,20 @@ def test_decisions_on_a_part_of_a_split_are_read_as_they_were_kept(tmp_path: Pat
     found = read_decisions(tmp_path / "kept.npz", SPLIT, 9)
     assert found.index.tolist() == [3, 2, 1, 0]
     assert (found.logits == LOGITS).all()
+
+
+def test_decisions_are_those_of_the_adapter_they_name(tmp_path: Path) -> None:
+    card = JudgeCard(
+        base="b", base_sha256="0", adapter="ours@1.0.0", adapter_sha256="a" * 64, prompt_sha256="0", decoding={}
+    )
+    for name in ("", "a" * 64, "b" * 64):
+        Decisions(ORDER, LOGITS, adapter=name).save(tmp_path / f"{name[:1]}.npz")
+    np.savez(tmp_path / "older.npz", index=ORDER, logits=LOGITS)
+    assert adapter_of(tmp_path / "a.npz", card) == "a" * 64
+    assert adapter_of(tmp_path / ".npz", card) is None
+    assert adapter_of(tmp_path / "older.npz", card) is None
+    with pytest.raises(UserError, match=r"b\.npz holds decisions of another adapter than ours@1\.0\.0"):
+        adapter_of(tmp_path / "b.npz", card)
 
 
 @pytest.mark.parametrize("kept", [2, 60, 0.5, -3], ids=["its name", "its head", "half", "all but its end"])
