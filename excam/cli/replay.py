@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,13 +12,14 @@ import click
 
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.options import json_option, store_option
+from excam.cli.printable import printable
 from excam.cli.progress import RunDisplay
 from excam.cli.score import summary
 
 
 @click.command()
 @click.argument("dead_ids", nargs=-1)
-@click.option("--requested", is_flag=True, help="Only those that somebody asked for on the dashboard.")
+@click.option("--requested", is_flag=True, help="Only those of this judge that somebody asked for on the dashboard.")
 @store_option
 @judge_options
 @click.option("--mapping", type=click.Path(exists=True, dir_okay=False), help="YAML that names your columns.")
@@ -46,7 +48,7 @@ def replay(
 
     if requested and dead_ids:
         raise UserError("both dead letters and --requested are named", "leave one of them out")
-    if requested and not _waiting(store):
+    if requested and not _waiting(store, judge):
         click.echo("null" if as_json else "No replay is requested.")
         return
     named = whole_ids(store, dead_ids) if dead_ids else None
@@ -75,10 +77,25 @@ def whole_ids(store: str, beginnings: Sequence[str]) -> list[str]:
         return [str(opened.dead_letter(beginning)["dead_id"][0]) for beginning in beginnings]
 
 
-def _waiting(store: str) -> list[str]:
-    """Asked first, so that a command that runs every few minutes starts no judge for nothing."""
+def _waiting(store: str, judge: Mapping[str, Any]) -> int:
+    """How many wait for this judge; asked first, so that a command that runs every few minutes begins no idle run.
+
+    What waits for other judges is named: it goes on waiting until one of them is run.
+    """
     from excam.store import Store
-    from excam.store.replays import waiting_replays
+    from excam.store.queries.judges import judge_names
+    from excam.store.replays import ReplayState, replays
 
     with Store.open(store, read_only=True) as opened:
-        return opened.query(waiting_replays)
+        waiting = Counter(one.judge_version for one in opened.query(replays) if one.state is ReplayState.WAITING)
+        names = opened.query(judge_names) if waiting else {}
+    if not waiting:
+        return 0
+    from serve.identity import identify
+
+    own = waiting.pop(identify(judge_settings(judge)).judge_version, 0)
+    for version, count in waiting.items():
+        who = f"judge {version} ({printable(names.get(version, 'no card in the store'))})"
+        again = "give that judge's --base, --adapter and other settings to replay them"
+        click.echo(f"{count:,} requested of {who}, which is not this one: {again}", err=True)
+    return own

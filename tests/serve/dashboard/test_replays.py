@@ -6,7 +6,8 @@ from click.testing import CliRunner
 
 from excam.cli import cli
 from excam.store import Store
-from excam.store.replays import replays, waiting_replays
+from excam.store.replays import replays, request_replay, waiting_replays
+from excam.store.runs import list_runs
 from serve.dashboard.access import Access
 from tests.excam.store.outcomes import TUNED, dead_letter, put, verdict
 from tests.serve.dashboard.conftest import dashboard
@@ -51,3 +52,16 @@ def test_without_a_request_no_judge_is_started(own_url: str) -> None:
     assert (done.exit_code, done.output) == (0, "No replay is requested.\n")
     both = CliRunner().invoke(cli, ["dead-letters", "replay", "abc", "--requested", "--store", own_url])
     assert both.exit_code != 0
+
+
+def test_what_is_requested_of_another_judge_is_named_and_begins_no_run(own_url: str) -> None:
+    with Store.open(own_url) as store:
+        count = store.query(request_replay, None, "ana")
+        before = len(store.query(list_runs))
+    asked = ["dead-letters", "replay", "--requested", "--store", own_url, "--base", "smollm2-135m", "--adapter", "none"]
+    done = CliRunner().invoke(cli, asked)
+    assert (done.exit_code, done.stdout) == (0, "No replay is requested.\n")
+    assert f"{count} requested of judge {TUNED.judge_version} ({TUNED.base} + culture@1)" in done.stderr
+    with Store.open(own_url) as store:
+        assert len(store.query(list_runs)) == before
+        assert len(store.query(waiting_replays)) == count
