@@ -62,10 +62,10 @@ class LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; where machines read, what is wrong with its arguments is told as any other mistake is."""
+        """Run a command; where machines read, what click would say in words is told as an event too."""
         if not os.environ.get("EXCAM_LOG"):
             return super().invoke(ctx)
-        from excam.logs import start_logging
+        from excam.logs import event, start_logging
 
         start_logging()
         try:
@@ -73,6 +73,11 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             asked = error.ctx.command_path if error.ctx else "excam"
             raise UserError(error.format_message(), f"see {asked} --help") from error
+        except click.ClickException as error:
+            raise UserError(error.format_message()) from error
+        except (KeyboardInterrupt, EOFError, click.Abort) as error:
+            event("interrupted", 30)
+            raise click.exceptions.Exit(1) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -114,7 +119,12 @@ def main(arguments: list[str] | None = None) -> Any:
         garbled = not_text(sys.argv[1:] if arguments is None else arguments)
         known = unreadable_store(error) or refused_by_kafka(error) or garbled
         if known is None:
-            raise
+            from excam.logs import log, started
+
+            if not started():
+                raise
+            log.critical("crashed", exc_info=error)
+            sys.exit(1)
         tell(known)
     sys.exit(2)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.aside import aside
 from excam.cli.paths import LocalPath
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def list_adapters(as_json: bool) -> None:
         whole=("name", "version", "created"),
     )
     if not rows:
-        click.echo("no adapter is installed: judges are untuned", err=True)
+        aside("no adapter is installed: judges are untuned")
 
 
 @adapters.command()
@@ -137,7 +138,7 @@ def publish(
         for line in agreement.differences():
             click.echo(f"  {line}")
     else:
-        click.echo("NOT verified: nobody has seen this adapter decide as it did in training", err=True)
+        aside("NOT verified: nobody has seen this adapter decide as it did in training")
     click.echo(f"{made.name}@{made.version} is published in {made.path}")
 
 

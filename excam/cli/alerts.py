@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from excam.cli.aside import aside
 from excam.cli.numbers import Within
 from excam.cli.options import json_option, store_option
 from excam.cli.output import print_json
@@ -110,7 +111,7 @@ def _open(store: str, follow: float | None) -> Store | None:
             return Store.open(store, create=False)
         except NoStoreError as error:
             if not told:
-                click.echo(f"{error.message} yet: nothing to check", err=True)
+                aside(f"{error.message} yet: nothing to check")
             told = True
         if follow is None:
             return None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
+from excam.cli.aside import aside
 from excam.fault import UserError
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def asked_now(data: Path, limit: int | None, settings: JudgeSettings) -> Pairs:
 
     def keep(portion: list[dict[str, Any]]) -> None:
         judged.extend(portion)
-        click.echo(f"{len(judged):,} of {len(rows):,} pairs asked", err=True)
+        aside(f"{len(judged):,} of {len(rows):,} pairs asked")
 
     judge_rows(prepare(settings), rows, keep, reports=False)
     return _pairs(judged)

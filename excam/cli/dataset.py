@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from excam.cli.alone import alone_in
+from excam.cli.aside import aside
 from excam.cli.dataset_review import review
 from excam.cli.from_reviews import from_reviews
 from excam.cli.numbers import Within
@@ -78,7 +79,7 @@ def build(
         click.echo(f"{split}: {count:,} samples")
     strays = sum(count for (_, _, outcome), count in account.soft.items() if outcome == "no_such_item")
     if strays:
-        click.echo(f"{strays:,} soft errors are of items that this build does not hold", err=True)
+        aside(f"{strays:,} soft errors are of items that this build does not hold")
     left_out, unused = sum(account.gathered.bad.values()), sum(account.unused().values())
     click.echo(f"{left_out:,} records left out, {unused:,} items unused; {out / 'card.md'} says why")
 
@@ -87,9 +88,9 @@ def _tell_missing(gathered: Gathered) -> None:
     from excam.dataset.sources import SOURCES
 
     for name in gathered.missing:
-        click.echo(f"missing: {name}. {SOURCES[name].get_it}", err=True)
+        aside(f"missing: {name}. {SOURCES[name].get_it}")
     for doubt in gathered.doubts():
-        click.echo(f"look at {doubt}", err=True)
+        aside(f"look at {doubt}")
 
 
 @dataset.command()
@@ -168,7 +169,7 @@ def soft(
         tried += len({row.item_id for row in rows})
         click.echo(f"{path.name}: {sum(row.outcome == 'valid' for row in rows)} valid of {len(rows)} tries")
     if tried < len(left):
-        click.echo(f"{generator.name} did not come to {len(left) - tried:,} items: run the command again", err=True)
+        aside(f"{generator.name} did not come to {len(left) - tried:,} items: run the command again")
 
 
 dataset.add_command(review)

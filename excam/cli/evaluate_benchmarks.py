@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.aside import aside
 from excam.cli.evaluate_display import Display
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.options import json_option
@@ -97,7 +98,7 @@ def questions(benchmark: str, sources: Path, out: Path) -> None:
 
     click.echo(f"{write_questions(read(benchmark, sources), out):,} questions: {out}")
     if bad := unreadable(benchmark, sources):
-        click.echo(f"{len(bad):,} records left out, the first: {bad[0].place}: {bad[0].reason}", err=True)
+        aside(f"{len(bad):,} records left out, the first: {bad[0].place}: {bad[0].reason}")
 
 
 @click.command("answers")
@@ -127,13 +128,13 @@ def answers(
     asked = read(benchmark, sources)
     given = read_answers(file, asked)
     if unanswered := len(asked) - len(given):
-        click.echo(f"{unanswered:,} of {len(asked):,} questions have no answer in {file} and do not count", err=True)
+        aside(f"{unanswered:,} of {len(asked):,} questions have no answer in {file} and do not count")
     if benchmark == "calmqa":
         rows = _calmqa(given, _load(factual), _load(relevant))
     else:
         rows = _graded(benchmark, given, _load(grader))
     if left_out := len(given) - rows[0]["n"]:
-        click.echo(f"{left_out:,} answers left out: answers in their language cannot be told from others", err=True)
+        aside(f"{left_out:,} answers left out: answers in their language cannot be told from others")
     rows = [{key: None if cell != cell else cell for key, cell in row.items()} for row in rows]  # nan: nothing is known
     if as_json:
         print_json(rows)

@@ -16,8 +16,10 @@ class Display:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+        from excam.logs import wants_json
+
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._progress = Progress(*columns, console=Console(stderr=True, quiet=wants_json()), transient=True)
         self._total, self._kept = total, kept
         self._task = self._progress.add_task("starting the judge", total=total)
 

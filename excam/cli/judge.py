@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from excam.cli.aside import aside
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.numbers import Within
 from excam.cli.output import print_json
@@ -122,6 +123,6 @@ def _say_waiting() -> Any:
     def waiting(seconds: float) -> None:
         if seconds - said[0] >= 10:
             said[0] = seconds
-            click.echo(f"starting the judge ({seconds:.0f} s)", err=True)
+            aside(f"starting the judge ({seconds:.0f} s)")
 
     return waiting

@@ -55,11 +55,12 @@ def fetch(name: str, origin: str) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn
 
+    from excam.logs import wants_json
     from excam.models import resolve
 
     source, folder = _source(origin)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True, quiet=wants_json()), transient=True) as bar:
         task = bar.add_task(name, total=None)
 
         def show(step: str, done: int, total: int) -> None:

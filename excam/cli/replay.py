@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from excam.cli.aside import aside
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.options import json_option, store_option
 from excam.cli.printable import printable
@@ -97,5 +98,5 @@ def _waiting(store: str, judge: Mapping[str, Any]) -> int:
     for version, count in waiting.items():
         who = f"judge {version} ({printable(names.get(version, 'no card in the store'))})"
         again = "give that judge's --base, --adapter and other settings to replay them"
-        click.echo(f"{count:,} requested of {who}, which is not this one: {again}", err=True)
+        aside(f"{count:,} requested of {who}, which is not this one: {again}")
     return own

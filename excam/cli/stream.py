@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.aside import aside
 from excam.cli.judge_options import judge_options, judge_settings
 from excam.cli.kafka_options import kafka_options
 from excam.cli.numbers import Within
@@ -111,7 +112,7 @@ def run(store: str, as_json: bool, **given: Any) -> None:
         with StreamDisplay(quiet=as_json) as display:
             done = stream_topic(options, store, judge_settings(judge), display, successor)
     except Terminated:
-        click.echo("stopped while starting: nothing was read", err=True)
+        aside("stopped while starting: nothing was read")
         if as_json:
             click.echo("null")
         return

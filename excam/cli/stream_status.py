@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from excam.cli.aside import aside
 from excam.cli.output import moment, print_json, print_table
 from excam.cli.printable import printable
 
@@ -107,5 +108,5 @@ def _ends(source: str, access: KafkaAccess) -> dict[int, int]:
         reason = error.message
     except KafkaException as error:
         reason = f"the brokers cannot be asked for topic {name}: {error.args[0].str()}"
-    click.echo(printable(f"the lag of {source} is not known: {reason}"), err=True)
+    aside(printable(f"the lag of {source} is not known: {reason}"))
     return {}

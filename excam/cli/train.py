@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from excam.cli.alone import alone_in
+from excam.cli.aside import aside
 from excam.cli.numbers import Within
 from excam.cli.paths import LocalPath
 from excam.cli.printable import shortened
@@ -78,7 +79,7 @@ def train(
     _check_place(kept, resume, begun(kept))
     found = resolve(base)
     update = mean_update([_adapter(name, found) for name in begin]) if begin else None
-    click.echo(f"tokens of {data} for {found.name}", err=True)
+    aside(f"tokens of {data} for {found.name}")
     learnt = tokens(data / "train.parquet", found, chosen, out / "tokens")
     dev = tokens(data / "dev.parquet", found, chosen, out / "tokens")
     start_ray()
@@ -135,7 +136,7 @@ def say(facts: Mapping[str, Any]) -> None:
         losses = ", ".join(f"{part} {facts[part]:.3f}" for part in ("decision", "ranking", "report") if part in facts)
         line = f"{step}  {facts['progress']:.0%}  loss: {losses}  {facts['tokens_per_second']:,} tokens/s"
         line += f"  {facts['skipped']} steps without a finite gradient left out" if facts.get("skipped") else ""
-    click.echo(line, err=True)
+    aside(line)
 
 
 def _check_place(storage: str, resume: bool, held: bool) -> None:

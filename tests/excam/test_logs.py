@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from excam import logs
 from excam.cli import main
+from excam.cli.aside import aside
 from excam.fault import UserError
 from excam.store import Store
 from tests.excam.store.outcomes import JUDGE, dead_letter, error, put_run, verdict
@@ -104,6 +106,34 @@ def test_a_command_tells_its_failure_as_a_line_and_is_silent_otherwise(tmp_path:
     assert (told.returncode, line["event"], line["level"]) == (2, "failed", "error")
     assert "there is no store" in line["error"]
     assert "excam store init" in line["fix"]
+
+
+@pytest.mark.usefixtures("lines")
+@pytest.mark.parametrize(
+    ("raised", "event", "status"),
+    [
+        (KeyboardInterrupt(), "interrupted", 1),
+        (click.Abort(), "interrupted", 1),
+        (click.FileError("rules.yaml", "no such file"), "failed", 2),
+        (ZeroDivisionError("a defect"), "crashed", 1),
+    ],
+)
+def test_however_a_command_ends_every_line_is_json(
+    raised: BaseException,
+    event: str,
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def ends(**_: object) -> None:
+        aside("something to know\nin two lines")
+        raise raised
+
+    monkeypatch.setattr("excam.cli.sample.sample.callback", ends)
+    with pytest.raises(SystemExit, match=str(status)):
+        main(["sample", "nowhere.parquet"])
+    told = [json.loads(one) for one in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in told] == ["aside", event]
 
 
 @pytest.mark.usefixtures("lines")
