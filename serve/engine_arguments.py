@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from excam.memory import nothing_collected
 from serve.cores import dtype_of, threads_of
@@ -14,6 +16,8 @@ from serve.settings import JudgeSettings
 
 if TYPE_CHECKING:
     from vllm.v1.engine.async_llm import AsyncLLM
+
+Found = TypeVar("Found")
 
 # Of one step, as vLLM's offline class has them. It gives an engine inside a program 2,048, and every step has its cost.
 GPU_STEP_TOKENS, CPU_STEP_TOKENS = 16_384, 4_096
@@ -81,6 +85,20 @@ def start_engine(judge: Judge, engines: int = 1) -> AsyncLLM:
 
     with _bequeathed(eager_environment(judge.settings)):
         return AsyncLLM.from_engine_args(AsyncEngineArgs(**engine_arguments(judge, engines)))
+
+
+def run_with_engine(settings: JudgeSettings, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
+    """Run what starts an engine from this process and shuts it down, so that nothing of the engine is left over.
+
+    vLLM is loaded before: one of its imports keeps the frames it was called from, and an engine in one of them would
+    be ended anew when half the interpreter is gone. It leaves its sockets where they were, so their folder goes.
+    """
+    os.environ.update(engine_environment(settings))
+    with nothing_collected():
+        from vllm import SamplingParams  # noqa: F401
+        from vllm.v1.engine import async_llm  # noqa: F401
+    with TemporaryDirectory(prefix="excam-") as sockets, _bequeathed({"VLLM_RPC_BASE_PATH": sockets}):
+        return asyncio.run(work())
 
 
 def eager_environment(settings: JudgeSettings) -> dict[str, str]:

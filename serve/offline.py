@@ -17,7 +17,7 @@ from excam.evaluation.baselines import Baseline, BaselineRenderer
 from excam.evaluation.verdicts import baseline_answer, decision_only, written_report
 from excam.judge_card import JudgeCard
 from excam.score import sequence_probability
-from serve.engine_arguments import engine_environment, start_engine
+from serve.engine_arguments import run_with_engine, start_engine
 from serve.identity import Judge
 
 Row = dict[str, Any]
@@ -110,8 +110,7 @@ def parameters(folder: Path) -> int:
 
 def _run(judge: Judge, start: Callable[[], Awaitable[Any]], rows: Iterable[Mapping[str, Any]], keep: Keep) -> None:
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
-    os.environ.update(engine_environment(judge.settings))
-    asyncio.run(_judge(start, rows, keep))
+    run_with_engine(judge.settings, lambda: _judge(start, rows, keep))
 
 
 async def _judge(start: Callable[[], Awaitable[Any]], rows: Iterable[Mapping[str, Any]], keep: Keep) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -146,14 +145,13 @@ def served_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.n
     """The same of the judge that serves this adapter: vLLM, merged unless the base is large, decoding freely."""
     from excam.models.registry import known
     from excam.score import decision_probabilities
-    from serve.engine_arguments import engine_environment
+    from serve.engine_arguments import run_with_engine
     from serve.identity import prepare
     from serve.settings import JudgeSettings
 
     named = base.name if base.name in known() else str(base.path)
     settings = JudgeSettings.load(base=named, adapter=str(folder))
     judge = prepare(settings)
-    os.environ.update(engine_environment(settings))
 
     async def ask() -> list[list[float]]:
         from serve.engine import JudgeEngine
@@ -167,7 +165,7 @@ def served_decisions(folder: Path, base: BaseModel, rows: Sequence[Row]) -> np.n
         probabilities = [decision_probabilities(decision.by_status) for decision in decided]
         return [[each[status] for status in STATUSES] for each in probabilities]
 
-    return np.array(asyncio.run(ask()))
+    return np.array(run_with_engine(settings, ask))
 
 
 def rows_to_verify(split: Path, count: int) -> list[Row]:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import re
 import sys
+import tempfile
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -203,9 +206,19 @@ def test_two_runs_do_not_judge_into_one_folder(data: Path, tmp_path: Path) -> No
     assert "there is no" in str(_run(*nothing_there).exception), "the first has ended: its lock is free"
 
 
+def _engines() -> set[int]:
+    module = sys.modules.get("vllm.v1.engine.async_llm")
+    return {id(one) for one in gc.get_objects() if module and isinstance(one, module.AsyncLLM)}
+
+
 @pytest.mark.engine
-def test_a_killed_run_goes_on_with_a_real_engine_and_judges_nothing_twice(data: Path, tmp_path: Path) -> None:
-    """Half of twelve samples lie there as an earlier run left them; the command judges the rest and reports on all."""
+def test_a_killed_run_goes_on_with_a_real_engine_and_judges_nothing_twice(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of twelve samples lie there as an earlier run left them; the command judges the rest and reports on all.
+
+    Of its engine nothing is left: neither sockets, nor the engine itself for the interpreter's end to stumble over.
+    """
     config, out = tmp_path / "judge.yaml", tmp_path / "out"
     config.write_text("{max_prompt_tokens: 512, max_report_tokens: 128, engine: {cpu_threads: 1}}", "utf-8")
     plan = Plan(data, "test", None, None, None, reports=False)
@@ -214,8 +227,13 @@ def test_a_killed_run_goes_on_with_a_real_engine_and_judges_nothing_twice(data: 
     half = [row | {"status": "correct", "p_error": 0.125, "p_report": 0.5} for row in samples.slice(0, 6).to_pylist()]
     Parts(out, run).add(half)
 
-    done = _run("--data", data, *SMALL, config, "--out", out, "--json")
+    before = _engines()
+    with TemporaryDirectory() as temporary:  # sockets have short names
+        monkeypatch.setattr(tempfile, "tempdir", temporary)
+        done = _run("--data", data, *SMALL, config, "--out", out, "--json")
+        assert [path for path in Path(temporary).rglob("*") if path.is_socket()] == []
     assert done.exit_code == 0, done.output
+    assert _engines() <= before
     judged = Judged.read(out)
     assert judged.run == run
     assert judged.table["sample_id"].to_pylist() == samples["sample_id"].to_pylist()
