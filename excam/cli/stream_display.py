@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from types import TracebackType
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.status import Status
 
-from excam.logs import wants_json
+from excam.logs import event, started, wants_json
 from pipelines.progress import Tally
 from pipelines.stream.watch import StreamWatcher
 
@@ -24,7 +25,8 @@ class StreamDisplay(StreamWatcher):
     """Shows a stream on stderr; says nothing when quiet, except that something is wrong."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, quiet=quiet or wants_json(), highlight=False, markup=False, emoji=False)
+        self._console = _console(quiet=quiet)
+        self._alarm = _console() if quiet else self._console
         self._status = Status("starting the judge", console=self._console)
         self._tally = Tally()
         self._told_at = 0.0
@@ -52,9 +54,10 @@ class StreamDisplay(StreamWatcher):
     def settled(self, done: BatchDone) -> None:
         self._tally += done.tally
         if done.lost:
-            self._console.print(
+            self._alarm.print(
                 f"{done.lost:,} offsets were deleted by retention before they were read: recorded as lost"
             )
+            _tell("offsets_lost", offsets=done.lost)
         lag = sum(one.messages for one in done.lags.values())
         middle, high = done.percentile(50), done.percentile(95)
         ages = f", log to verdict {middle:.1f} s (P95 {high:.1f} s)" if middle is not None and high is not None else ""
@@ -71,12 +74,15 @@ class StreamDisplay(StreamWatcher):
     def trouble(self, error: BaseException, pause: float) -> None:
         if self._troubled_at is None:
             self._troubled_at = time.monotonic()
-            self._console.print(f"trouble: {type(error).__name__}: {str(error)[:300]}; trying again")
+            self._alarm.print(f"trouble: {type(error).__name__}: {str(error)[:300]}; trying again")
+            _tell("trouble", error=type(error).__name__)  # its message may quote what somebody said
         self._status.update(f"in trouble for {time.monotonic() - self._troubled_at:.0f} s, trying again")
 
     def recovered(self) -> None:
         if self._troubled_at is not None:
-            self._console.print(f"well again after {time.monotonic() - self._troubled_at:.0f} s")
+            seconds = round(time.monotonic() - self._troubled_at)
+            self._alarm.print(f"well again after {seconds} s")
+            _tell("recovered", seconds=seconds)
         self._troubled_at = None
 
 
@@ -84,7 +90,8 @@ class SuccessorDisplay(StreamWatcher):
     """Says of the judge that comes up beside the running one what its owner waits for: that it has caught up."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, quiet=quiet or wants_json(), highlight=False, markup=False, emoji=False)
+        self._console = _console(quiet=quiet)
+        self._alarm = _console() if quiet else self._console
         self._told = False
 
     def started(self, source: str, positions: Mapping[int, int]) -> None:
@@ -96,4 +103,15 @@ class SuccessorDisplay(StreamWatcher):
         self._told = True
 
     def trouble(self, error: BaseException, pause: float) -> None:
-        self._console.print(f"the next judge is in trouble: {type(error).__name__}: {str(error)[:300]}")
+        self._alarm.print(f"the next judge is in trouble: {type(error).__name__}: {str(error)[:300]}")
+        _tell("next_judge_in_trouble", error=type(error).__name__)
+
+
+def _console(*, quiet: bool = False) -> Console:
+    return Console(stderr=True, quiet=quiet or wants_json(), highlight=False, markup=False, emoji=False)
+
+
+def _tell(name: str, **fields: object) -> None:
+    """What is wrong, where machines read."""
+    if started():
+        event(name, logging.WARNING, **fields)

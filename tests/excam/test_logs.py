@@ -18,6 +18,7 @@ import pytest
 from excam import logs
 from excam.cli import main
 from excam.cli.aside import aside
+from excam.cli.stream_display import StreamDisplay
 from excam.fault import UserError
 from excam.store import Store
 from tests.excam.store.outcomes import JUDGE, dead_letter, error, put_run, verdict
@@ -106,6 +107,25 @@ def test_a_command_tells_its_failure_as_a_line_and_is_silent_otherwise(tmp_path:
     assert (told.returncode, line["event"], line["level"]) == (2, "failed", "error")
     assert "there is no store" in line["error"]
     assert "excam store init" in line["fix"]
+
+
+def test_a_streams_trouble_is_told_where_all_else_is_quiet(
+    lines: io.StringIO, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def troubled() -> None:
+        display = StreamDisplay(quiet=True)
+        display.started("kafka://t", {0: 7})
+        for _ in range(2):
+            display.trouble(ConnectionError("broker away"), 1.0)
+        display.recovered()
+
+    troubled()
+    assert capsys.readouterr().err == ""
+    assert [line["event"] for line in read(lines)] == ["trouble", "recovered"]
+    monkeypatch.delenv(logs.VARIABLE)
+    monkeypatch.setattr(logging.getLogger("excam"), "handlers", [])
+    troubled()
+    assert capsys.readouterr().err == "trouble: ConnectionError: broker away; trying again\nwell again after 0 s\n"
 
 
 @pytest.mark.usefixtures("lines")
