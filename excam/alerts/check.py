@@ -17,12 +17,12 @@ from excam.alerts.findings import Finding, daily, findings
 from excam.alerts.rules import Rule, Rules
 from excam.fault import UserError
 from excam.store.connection import transact
+from excam.store.lease import meet
 
 FIRED, CLEARED = "fired", "cleared"
 BROKEN = "broken rule"  # the subject of the alert that a rule is not checked
 
-# What must happen once among several checkers touches this row first: the second finds it changed and reads anew.
-FENCE = "UPDATE lake.leases SET committed_at = now() WHERE name = 'alerts'"
+FENCE = "alerts"  # where several checkers meet over what must happen once
 
 LAST_DELIVERY = """SELECT * FROM lake.alert_deliveries QUALIFY row_number() OVER (
     PARTITION BY alert, event, happened_at ORDER BY noted_at DESC) = 1"""
@@ -112,7 +112,7 @@ def check(connection: duckdb.DuckDBPyConnection, rules: Rules, today: date | Non
         return _events(found, stood, datetime.now(UTC))
 
     def keep() -> list[Alert]:
-        connection.execute(FENCE)
+        meet(connection, FENCE)
         events = new()
         for event in events:
             connection.execute(

@@ -24,6 +24,7 @@ import duckdb
 from excam.alerts.check import FENCE, FIRED, LAST_DELIVERY, Alert, moment
 from excam.store import Store
 from excam.store.connection import transact
+from excam.store.lease import meet
 
 SENDING, DELIVERED, FAILED = "sending", "delivered", "failed"
 TIMEOUT = 10.0
@@ -72,7 +73,7 @@ def _claim(connection: duckdb.DuckDBPyConnection, again_after: timedelta) -> Ale
         return None
 
     def work() -> Alert | None:
-        connection.execute(FENCE)
+        meet(connection, FENCE)
         alert = _untold(connection, again_after)
         if alert is not None:
             _insert(connection, alert, SENDING, 0, None)

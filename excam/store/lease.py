@@ -80,6 +80,7 @@ class Lease:
 
 def meet(connection: duckdb.DuckDBPyConnection, fence: str) -> None:
     """Touch a fence row, inside the caller's transaction: of two that do so at a time, the later one starts afresh."""
+    # An expression, as in Lease.fence.
     connection.execute("UPDATE lake.leases SET committed_at = now() WHERE name || '' = ?", [fence])
 
 

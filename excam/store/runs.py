@@ -15,7 +15,7 @@ from excam.judge_card import JudgeCard
 from excam.logs import bind, event, unbind
 from excam.store.connection import transact
 from excam.store.holder import this_process
-from excam.store.lease import Lease
+from excam.store.lease import Lease, meet
 
 RUNNING = "running"
 
@@ -30,7 +30,7 @@ def register_judge(connection: duckdb.DuckDBPyConnection, card: JudgeCard) -> st
     def work() -> None:
         known = connection.execute("SELECT 1 FROM lake.judges WHERE judge_version = ?", [version]).fetchone()
         if known is None:
-            connection.execute("UPDATE lake.leases SET committed_at = now() WHERE name = 'judges'")
+            meet(connection, "judges")
             connection.execute("INSERT INTO lake.judges VALUES (?, ?, now())", [version, card.model_dump_json()])
 
     transact(connection, work)
