@@ -16,7 +16,7 @@ from excam.prompt import PROMPT_SHA256
 from serve.settings import JudgeSettings
 
 REPORT_FORM = "errors-list/1"
-GRAMMAR = "one-blank/1"  # an untuned judge writes every report under it, a tuned one hardly any: only there it counts
+GRAMMAR = 2  # an untuned judge writes every report under it, a tuned one hardly any: only there it counts
 SECOND_LOOK = 1  # which passages count as speaking to the judge decides verdicts: raise it with excam.injection
 UNCALIBRATED_THRESHOLD = 0.5
 DEVICES = Path("/dev")

@@ -35,4 +35,7 @@ class Requests:
         self.decide = SamplingParams(max_tokens=self.tokens.longest_clean, logprob_token_ids=watched, **greedy)
         self.decide_forced = SamplingParams(max_tokens=1, logprob_token_ids=watched, **greedy)
         self.write = SamplingParams(**report)
-        self.write_guided = SamplingParams(structured_outputs=grammar, **report)
+        # To the grammar a mark such as <|im_start|> is text; whoever reads the report sees nothing there.
+        marks = {ident for ident, token in tokenizer.added_tokens_decoder.items() if token.special}
+        unwritten = dict.fromkeys(marks - {tokenizer.eos_token_id}, -100.0)
+        self.write_guided = SamplingParams(structured_outputs=grammar, logit_bias=unwritten, **report)

@@ -76,6 +76,15 @@ def test_every_pair_in_error_has_a_report_that_parses_and_a_negative_score(
     assert any(isinstance(one, Judgement) for one in judged)
 
 
+def test_under_the_grammar_no_mark_of_a_chat_is_written_but_the_one_that_ends_it(engine: Any) -> None:
+    unwritten = engine._requests.write_guided.logit_bias
+    assert unwritten
+    assert set(unwritten.values()) == {-100.0}
+    tokenizer = engine._requests.renderer._tokenizer
+    assert {"<|im_start|>", "<|endoftext|>"} <= set(tokenizer.convert_ids_to_tokens(list(unwritten)))
+    assert tokenizer.eos_token_id not in unwritten
+
+
 def test_an_engine_on_a_cpu_compiles_nothing_and_its_starter_still_may(engine: Any, compiled: Path) -> None:
     assert not list(compiled.rglob("*.cpp"))
     assert "TORCHDYNAMO_DISABLE" not in os.environ
