@@ -38,6 +38,13 @@ SYSTEM = ("tests/pipelines/", "tests/serve/", "tests/train/", "tests/chaos/")
 STORES = ("tests/excam/store/", "tests/excam/cli/test_store_commands.py", "tests/excam/alerts/")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let what tests start see the libraries that users have, and not those that tests alone need for reference."""
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        paths = [str(Path(__file__).parent / "as_installed"), os.environ.get("PYTHONPATH")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark tests by where they stand: what opens a store, what is of folders that start engines, what goes together.
 
