@@ -16,8 +16,7 @@ from train.finish import finish
 from train.loop import Run, Trainer
 from train.recipe import Recipe, read_changes
 from train.selection import select
-from train.storage import Folder
-from train.terms import hold_to, terms_of
+from train.terms import Disk, hold_to, terms_of
 
 
 def main() -> None:
@@ -73,9 +72,7 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
         begin=tuple(str(folder) for folder in asked.begin),
     )
     base = asked.base or asked.model.name
-    hold_to(
-        terms_of(recipe, run, train, base, 1), Folder(str(asked.out)), begun=(asked.out / checkpoint.FILE).is_file()
-    )
+    hold_to(terms_of(recipe, run, train, base, 1), Disk(asked.out), begun=(asked.out / checkpoint.FILE).is_file())
     trainer = Trainer(network, train, dev, recipe, run)
     trainer.train()
     test = Examples.load(asked.test) if asked.test else None

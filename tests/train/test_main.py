@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,8 @@ def test_a_run_goes_on_for_longer_but_not_with_another_recipe(host: Path, monkey
 def test_a_change_that_is_none_is_told_in_plain_words(host: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
     with pytest.raises(SystemExit, match="rank"):
         run(host, monkeypatch, "--set", change)
+
+
+def test_a_host_needs_neither_ray_nor_arrow() -> None:
+    without = "import sys; sys.modules.update(dict.fromkeys(('ray', 'pyarrow', 'duckdb', 'click', 'peft')))"
+    subprocess.run([sys.executable, "-c", f"{without}; import train.__main__"], check=True)
