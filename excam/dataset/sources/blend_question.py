@@ -47,9 +47,12 @@ class Question:
                 if wrong:
                     yield self._item(asked, asked.region.language, gold, wrong)
 
-    def wrong_here(self, asked: Asked, gold: str) -> list[str]:
-        """What other countries answer and this region does not, beside one of its right answers, in English."""
-        return self._wrong("en", gold, self._elsewhere(asked, "en"), Given(asked.said(), self.synonyms))
+    def right_and_wrong(self, asked: Asked) -> Iterator[tuple[str, list[str]]]:
+        """Each English answer of a region with what other countries say and this region does not."""
+        foreign = self._foreign("en", self._elsewhere(asked, "en"), Given(asked.said(), self.synonyms))
+        for names, _ in asked.in_english:
+            if usable(names[0], "en"):
+                yield names[0], _against(names[0], foreign)
 
     def _english(self, asked: Asked, given: Given) -> Iterator[Item | BadRecord]:
         published = _published(asked, given)
@@ -81,19 +84,20 @@ class Question:
                 yield from (names for names, count in other.told(language) if count >= FEWEST_VOTES)
 
     def _wrong(self, language: str, gold: str, candidates: Iterable[list[str]], given: Given) -> list[str]:
-        """Candidates of the gold answer's kind (number, time, words) that nobody gave, none a wider form of another."""
-        right, kind = Given([gold], Synonyms()), _kind(gold)
-        chosen: dict[frozenset[str], str] = {}
-        for names in candidates:
-            name = self._name(names[0], language)
-            stems = meaning(name).stems
-            if _kind(name) != kind or not usable(name, language) or any(stems <= one or one <= stems for one in chosen):
-                continue
-            if not self.one_answer and self.everywhere[stems] > max(2, COMMONPLACE * len(self.regions)):
-                continue
-            if not any(given.covers(other) or right.covers(other) for other in (name, *names)):
-                chosen[stems] = name
-        return list(chosen.values())
+        return _against(gold, self._foreign(language, candidates, given))
+
+    def _foreign(self, language: str, candidates: Iterable[list[str]], given: Given) -> list[tuple[str, ...]]:
+        """The candidates that nobody here gave under any of their names and that are no commonplace."""
+        return [
+            names
+            for names in dict.fromkeys((self._name(told[0], language), *told) for told in candidates)
+            if usable(names[0], language)
+            and not self._commonplace(names[0])
+            and not any(given.covers(other) for other in names)
+        ]
+
+    def _commonplace(self, name: str) -> bool:
+        return not self.one_answer and self.everywhere[meaning(name).stems] > max(2, COMMONPLACE * len(self.regions))
 
     def _item(self, asked: Asked, language: str, gold: str, wrong: list[str], tail: str = "") -> Item:
         return Item(
@@ -113,6 +117,19 @@ class Question:
 def left_out(place: str, reason: str) -> BadRecord:
     """A record of BLEnD that gives no item, and why."""
     return BadRecord(source=NAME, place=place, reason=reason)
+
+
+def _against(gold: str, foreign: Iterable[tuple[str, ...]]) -> list[str]:
+    """Foreign answers of the gold one's kind (number, time, words) that mean another thing, none wider than another."""
+    right, kind = Given([gold], Synonyms()), _kind(gold)
+    chosen: dict[frozenset[str], str] = {}
+    for names in foreign:
+        stems = meaning(names[0]).stems
+        if _kind(names[0]) != kind or any(stems <= one or one <= stems for one in chosen):
+            continue
+        if not any(right.covers(other) for other in names):
+            chosen[stems] = names[0]
+    return list(chosen.values())
 
 
 def _kind(answer: str) -> tuple[bool, bool]:
