@@ -53,6 +53,7 @@ def dataset() -> None:
     show_default=True,
     help="Balanced: each answer is wrong as often as right; natural: at random, as the paper does, an easier test.",
 )
+@click.option("--atlas", is_flag=True, help="Add the atlas to train: questions and answers by a language model.")
 @click.option("--soft", type=FILE, multiple=True, help="Soft errors that `excam dataset soft` wrote; may be repeated.")
 def build(
     sources: Path,
@@ -62,16 +63,23 @@ def build(
     wordings: int,
     similar: float,
     wrong_answers: str,
+    atlas: bool,
     soft: tuple[Path, ...],
 ) -> None:
     """Build the dataset from the sources that are at hand, and name those that are not."""
+    from excam.dataset.atlas import FACTS
     from excam.dataset.build import build as run
     from excam.dataset.profile import PROFILES
     from excam.dataset.soft_file import read_soft
 
     rows = [row for path in soft for row in read_soft(path)]
-    natural = wrong_answers == "natural"
-    chosen = replace(PROFILES[profile], wordings=wordings, similar=similar, natural=natural)
+    chosen = replace(
+        PROFILES[profile],
+        wordings=wordings,
+        similar=similar,
+        natural=wrong_answers == "natural",
+        atlas=FACTS if atlas else None,
+    )
     with alone_in(out):
         account = run(sources, out, chosen, seed, rows).account
     _tell_missing(account.gathered)

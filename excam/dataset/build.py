@@ -14,6 +14,7 @@ from typing import Any
 
 from excam.dataset.assistant import SOURCE as ASSISTANT
 from excam.dataset.assistant import assistant_items
+from excam.dataset.atlas import atlas_items, unlike
 from excam.dataset.card import Account, render_card
 from excam.dataset.duplicates import components
 from excam.dataset.gather import Gathered, gather
@@ -67,6 +68,8 @@ def build(
     by_split: dict[Split, list[Item]] = {split: [] for split in Split}
     for item in items:
         by_split[split_of[component_of[item.group]]].append(item)
+    atlas = list(atlas_items(chosen.atlas)) if chosen.atlas else []
+    by_split[Split.TRAIN] += unlike(atlas, [*by_split[Split.DEV], *by_split[Split.TEST]], chosen.similar)
 
     out.mkdir(parents=True, exist_ok=True)
     for left in out.glob(f"{_DRAFT}*"):
@@ -84,7 +87,7 @@ def build(
             seed=seed,
             gathered=gathered,
             tally=tally,
-            items=Counter(item.source for item in gathered.items) | Counter(item.source for item in items),
+            items=Counter(item.source for item in gathered.items) | Counter(item.source for item in (*items, *atlas)),
             groups=len(component_of),
             components=len(set(component_of.values())),
             soft=twins.outcomes,
@@ -119,6 +122,7 @@ def _summary(out: Path, account: Account) -> dict[str, Any]:
         "seed": account.seed,
         "similar": account.profile.similar,
         "natural": account.profile.natural,
+        "atlas": account.profile.atlas is not None,
         "sources": {"found": account.gathered.found, "missing": account.gathered.missing},
         "samples": {f"{split}": count for (split,), count in sorted(tally.by("split").items())},
         "counts": {

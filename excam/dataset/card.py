@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from excam.dataset.assistant import SOURCE as ASSISTANT
+from excam.dataset.atlas import TITLES
 from excam.dataset.gather import Gathered
 from excam.dataset.place import country_name
 from excam.dataset.profile import Profile
@@ -27,6 +28,7 @@ PAPER = {
 }
 """Table 2 of the paper: samples of train, dev and test by source, rounded as it rounds them."""
 
+MADE_HERE = "made here, same licence as the code"
 MOST_REASONS = 60
 SPLITS = tuple(split.value for split in Split)
 
@@ -75,16 +77,15 @@ def _by_split(tally: Tally, column: str, names: Mapping[str, str] | None = None,
 
 def _table_2(account: Account) -> str:
     counts = account.tally.by("split", "source")
-    names = [*account.sources, ASSISTANT]
+    titles = {name: source.title for name, source in account.sources.items()} | TITLES
+    titles[ASSISTANT] = "generic assistant tasks"
     rows = []
-    for name in names:
+    for name in titles:
         ours = [counts[split, name] for split in SPLITS]
         if sum(ours) or name in PAPER:
             theirs = [f"{value:,}" for value in PAPER[name]] if name in PAPER else ["–"] * 3
-            rows.append(
-                (account.sources[name].title if name in account.sources else "generic assistant tasks", *ours, *theirs)
-            )
-    rows.append(("all", *(sum(counts[split, name] for name in names) for split in SPLITS), *_totals()))
+            rows.append((titles[name], *ours, *theirs))
+    rows.append(("all", *(sum(counts[split, name] for name in titles) for split in SPLITS), *_totals()))
     return _table(("source", *SPLITS, *(f"paper {split}" for split in SPLITS)), rows)
 
 
@@ -170,6 +171,7 @@ def render_card(account: Account) -> str:
     tally = account.tally
     countries = {code: f"{country_name(code)} ({code})" for _, code in tally.by("split", "country") if code != "–"}
     licences = [(name, account.sources[name].licence) for name in account.gathered.found]
+    licences += [(name, MADE_HERE) for name in (ASSISTANT, *(TITLES if account.profile.atlas else ()))]
     soft = [(model, severity, outcome, count) for (model, severity, outcome), count in sorted(account.soft.items())]
     parts = [
         "# ExCAM40k, data card\n",
@@ -195,7 +197,7 @@ def render_card(account: Account) -> str:
         "## Countries\n",
         _by_split(tally, "country", countries),
         "## Licences\n",
-        _table(("source", "licence"), [*licences, (ASSISTANT, "made here, same licence as the code")]),
+        _table(("source", "licence"), licences),
         "A build inherits the strictest of them: with GlobalOpinionQA, EPIC or NativQA in it, it is for non-commercial "
         "use and shared alike. NormAd's owners keep its text out of crawls: do not publish a build in plain text.\n",
         "## Missing\n",

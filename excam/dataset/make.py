@@ -45,7 +45,7 @@ def _hard(maker: HardErrors, items: Sequence[Item], split: Split, profile: Profi
     else:
         chosen = choose(able, seed, appetite.rounds, most, appetite.repeats)
     chosen.sort(key=lambda choice: (choice.item.item_id, choice.wrong, choice.turn))
-    for wording in range(profile.wordings if split is Split.TRAIN else 1):
+    for wording in range(profile.wordings if split is Split.TRAIN and not appetite.once else 1):
         for choice in chosen:
             yield from maker.twins(replace(choice, turn=choice.turn + wording * appetite.repeats))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from excam.dataset.duplicates import SIMILAR
 
@@ -13,13 +14,14 @@ class Appetite:
 
     ``repeats`` above 1 lets a rare right answer (an ironic text among many plain ones) stand again in another wording,
     so that balance costs less data. ``natural`` draws wrong answers at random instead: opinions and irony are
-    judged by how common they are, a fact of a culture is not.
+    judged by how common they are, a fact of a culture is not. ``once`` has enough questions to put each in one wording.
     """
 
     rounds: int = 3
     repeats: int = 1
     twins: int = 32_000
     natural: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Profile:
     train is put: an epoch over other words teaches more than the same words again. Questions at least as alike as
     ``similar`` stay in one split; with 1 that is the same question alone, an easier test than ours. ``natural`` draws
     every source's wrong answers at random, as the paper does: easier too, since common answers are then mostly right.
+    ``atlas`` is a folder of facts (excam/dataset/atlas) whose questions are added to train.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Profile:
     wordings: int = 1
     similar: float = SIMILAR
     natural: bool = False
+    atlas: Path | None = None
 
     def of(self, source: str) -> Appetite:
         return self.appetite.get(source, self.usual)
@@ -66,6 +70,9 @@ PROFILES = {
             "epic": Appetite(rounds=1, natural=True),
             "blend": Appetite(rounds=6, twins=48_000),
             "normad": Appetite(rounds=2, repeats=2),
+            "atlas-everyday": Appetite(rounds=2, twins=150_000, once=True),
+            "atlas-customs": Appetite(once=True),
+            "atlas-opinions": Appetite(rounds=2, natural=True, once=True),
         },
     ),
 }

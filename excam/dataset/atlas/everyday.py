@@ -1,0 +1,76 @@
+"""Everyday life: ``TOPIC|question with {place}|US=answer;answer|GB=…``, for BLEnD's regions or any countries.
+
+Codes are BLEnD's where it has one (JB is West Java, AS Assam, NG Northern Nigeria), else those of ISO 3166.
+
+Each answer of a region is right there. Wrong is what another country says and this region does not, by the same careful
+comparison that BLEnD's answers go through (decision 031).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from excam.country import normalise
+from excam.dataset.atlas.lines import Line, answers, read_lines
+from excam.dataset.item import Item, Task
+from excam.dataset.sources.blend_answers import FEWEST_VOTES, Annotation, Asked, Vote
+from excam.dataset.sources.blend_question import Question
+from excam.dataset.sources.blend_regions import Region, region_of
+from excam.dataset.sources.grouping import digest
+from excam.dataset.sources.ordering import show, spread
+from excam.dataset.sources.places import home
+from excam.dataset.sources.same_answer import Synonyms
+
+SOURCE = "atlas-everyday"
+_PLACE = "{place}"
+
+
+def read(folder: Path) -> Iterator[Item]:
+    """One item for each answer of each region that another country's answer can be wrong beside."""
+    items = [item for line in read_lines(folder, 3) for item in _items(line)]
+    for item in spread(items):
+        yield item.model_copy(update={"options": show(item.item_id, item.gold, item.wrong)})
+
+
+def _items(line: Line) -> Iterator[Item]:
+    topic, question = line.fields[:2]
+    if _PLACE not in question:
+        raise line.fault(f"the question names no {_PLACE}")
+    name = digest(question)
+    asked = dict(_asked(line, name, topic, question))
+    whole = Question(name, asked, Synonyms(), topic)
+    for region in asked.values():
+        for gold, wrong in whole.right_and_wrong(region):
+            if wrong and region.annotation:
+                yield Item(
+                    item_id=f"{SOURCE}:{name}:{region.region.name}:{digest(gold)[:8]}",
+                    group=f"{SOURCE}:{name}",
+                    source=SOURCE,
+                    task=Task.QA_OPTIONS,
+                    question=region.annotation.question,
+                    gold=gold,
+                    wrong=tuple(wrong),
+                    country=region.region.country,
+                    language="en",
+                    topic=topic,
+                )
+
+
+def _country(code: str) -> Region | None:
+    return Region(code, code, code, "en", home(code)) if normalise(code) == code else None
+
+
+def _asked(line: Line, name: str, topic: str, question: str) -> Iterator[tuple[str, Asked]]:
+    for code, value in line.cells(2):
+        region = region_of(code) or _country(code)
+        if region is None:
+            raise line.fault(f"{code} is neither a region of BLEnD nor a country")
+        found = answers(value)
+        # As if many had given the first answer, and fewer each one after it: all of them count as given.
+        votes = tuple(
+            Vote(en_answers=(answer,), count=FEWEST_VOTES + len(found) - number) for number, answer in enumerate(found)
+        )
+        here = question.replace(_PLACE, region.spoken)
+        told = Annotation(qid=name, topic=topic, question=here, en_question=here, votes=votes)
+        yield region.name, Asked(line.place, region, told)

@@ -1,0 +1,82 @@
+"""The atlas as it ships, and how it enters a build: train alone, and nothing that is like what dev or test ask."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from excam.country import normalise
+from excam.dataset.atlas import FACTS, TITLES, atlas_items, customs, everyday, opinions, unlike
+from excam.dataset.atlas.lines import read_lines
+from excam.dataset.build import Built, build
+from excam.dataset.duplicates import SIMILAR
+from excam.dataset.profile import Profile
+from tests.excam.dataset.conftest import MakeItem
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "fewest"), [("everyday", 1, 3000), ("customs", 1, 5000), ("opinions", 0, 400)]
+)
+def test_no_question_stands_twice(name: str, question: int, fewest: int) -> None:
+    asked = Counter(line.fields[question].casefold() for line in read_lines(FACTS / name, 3))
+    assert len(asked) >= fewest
+    assert [text for text, count in asked.items() if count > 1] == []
+
+
+def test_every_custom_and_opinion_that_ships_can_be_read() -> None:
+    assert len(list(customs.read(FACTS / "customs"))) > 5000
+    assert len(list(opinions.read(FACTS / "opinions"))) > 10_000
+
+
+def test_everyday_life_that_ships_can_be_read(tmp_path: Path) -> None:
+    lines = ["|".join(line.fields) for line in read_lines(FACTS / "everyday", 3)]
+    some = lines[::50]  # what is wrong where takes a minute to find out for all of them
+    (tmp_path / "some.txt").write_text("\n".join(some), "utf-8")
+    assert len({item.group for item in everyday.read(tmp_path)}) > 0.9 * len(some)
+    codes = {cell.partition("=")[0] for line in lines for cell in line.split("|")[2:]}
+    assert not [code for code in codes if code not in {"JB", "AS"} and normalise(code) != code]
+
+
+def test_the_right_custom_does_not_stand_out_by_its_length() -> None:
+    items = list(customs.read(FACTS / "customs"))
+    longest = sum(len(item.gold) > max(map(len, item.wrong)) for item in items)
+    shortest = sum(len(item.gold) < min(map(len, item.wrong)) for item in items)
+    assert longest / len(items) < 0.4
+    assert shortest / len(items) < 0.4
+
+
+def test_a_question_like_one_held_out_is_left_out(make_item: MakeItem) -> None:
+    held = make_item(item_id="h", group="h", question="What do people in Peru eat on the first day of the year?")
+    near = make_item(item_id="n", group="n", question="What do the people in Peru eat on the first day of the year?")
+    far = make_item(item_id="f", group="f", question="Who opens the dance at a wedding in Peru?")
+    assert unlike([near, far], [held], SIMILAR) == [far]
+
+
+def test_the_atlas_is_in_train_alone_and_changes_no_other_row(
+    built: Built, small_sources: Path, small_profile: Profile, tmp_path: Path
+) -> None:
+    facts = {
+        "everyday": "Food|What bread is eaten on Sundays in {place}?|US=bagels|GB=toast|MX=tortillas|IR=lavash",
+        "customs": "GR|Who brings presents to Greek children?|Saint Basil|Saint Nicholas|Befana",
+        "opinions": "Is work a duty towards others?|yes;no|ES=2|JP=1",
+    }
+    for name, line in facts.items():
+        (tmp_path / "facts" / name).mkdir(parents=True)
+        (tmp_path / "facts" / name / "some.txt").write_text(line, "utf-8")
+    with_atlas = build(small_sources, tmp_path / "out", replace(small_profile, atlas=tmp_path / "facts"), seed=3)
+
+    def rows(found: Built, split: str) -> list[dict[str, object]]:
+        table = pq.read_table(found.folder / f"{split}.parquet")
+        return [{**row, "weight": None} for row in table.to_pylist()]
+
+    assert rows(with_atlas, "dev") == rows(built, "dev")
+    assert rows(with_atlas, "test") == rows(built, "test")
+    added = [row for row in rows(with_atlas, "train") if row["source"] in TITLES]
+    assert [row for row in rows(with_atlas, "train") if row["source"] not in TITLES] == rows(built, "train")
+    assert {row["source"] for row in added} == set(TITLES)
+    assert {str(row["item_id"]) for row in added} == {item.item_id for item in atlas_items(tmp_path / "facts")}
+    assert "atlas: customs of 45 countries" in (with_atlas.folder / "card.md").read_text("utf-8")

@@ -1,0 +1,74 @@
+"""What the three parts of the atlas make of a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from excam.dataset.atlas import customs, everyday, opinions
+from excam.dataset.item import Item, Task
+from tests.excam.dataset.atlas.test_lines import written
+
+BREAD = "Food|What bread is eaten in {place}?|US=bagels;rolls|GB=toast|MX=tortillas|IR=lavash;sangak|JB=toast"
+
+
+@pytest.fixture
+def bread(tmp_path: Path) -> list[Item]:
+    return list(everyday.read(written(tmp_path, BREAD)))
+
+
+def test_every_answer_of_a_region_is_right_there(bread: list[Item]) -> None:
+    assert {(item.country, item.gold) for item in bread} == {
+        *(("US", "bagels"), ("US", "rolls"), ("GB", "toast"), ("MX", "tortillas")),
+        *(("IR", "lavash"), ("IR", "sangak"), ("ID", "toast")),
+    }
+    assert {item.question for item in bread if item.country == "ID"} == {"What bread is eaten in West Java?"}
+
+
+def test_wrong_is_what_others_say_and_the_region_does_not(bread: list[Item]) -> None:
+    toast = next(item for item in bread if item.country == "GB")
+    assert set(toast.wrong) == {"bagels", "rolls", "tortillas", "lavash", "sangak"}
+    assert all(not {"lavash", "sangak"} & set(item.wrong) for item in bread if item.country == "IR")
+    assert toast.gold in toast.options
+    assert set(toast.options) <= {toast.gold, *toast.wrong}
+
+
+def test_regions_of_one_country_never_make_each_other_wrong(tmp_path: Path) -> None:
+    items = everyday.read(written(tmp_path, "Food|What is eaten in {place}?|ID=soto|JB=karedok|GB=pie"))
+    assert {(item.gold, item.wrong) for item in items if item.country == "ID"} == {
+        ("soto", ("pie",)),
+        ("karedok", ("pie",)),
+    }
+
+
+def test_all_answers_to_a_question_share_its_group(bread: list[Item]) -> None:
+    assert len({item.group for item in bread}) == 1
+    assert len({item.item_id for item in bread}) == len(bread)
+
+
+def test_a_custom_is_multiple_choice(tmp_path: Path) -> None:
+    [item] = customs.read(written(tmp_path, "PL|What stands on a Polish table?|an empty seat|a rake|a drum"))
+    assert (item.task, item.country, item.gold, item.wrong) == (
+        *(Task.QA_OPTIONS, "PL"),
+        *("an empty seat", ("a rake", "a drum")),
+    )
+    assert sorted(item.options) == ["a drum", "a rake", "an empty seat"]
+
+
+def test_an_opinion_is_that_of_a_typical_person(tmp_path: Path) -> None:
+    one, other = opinions.read(written(tmp_path, "Is work a duty?|yes;no;it depends|NL=2|GH=1"))
+    assert (one.task, one.role, one.gold, one.wrong) == (
+        *(Task.IMPERSONATION, "a typical person from the Netherlands"),
+        *("no", ("yes", "it depends")),
+    )
+    assert (other.country, other.gold, other.group) == ("GH", "yes", one.group)
+
+
+def test_countries_beyond_the_regions_of_blend_may_be_asked_too(tmp_path: Path) -> None:
+    items = list(everyday.read(written(tmp_path, "Food|What is drunk in {place}?|NL=coffee|JP=green tea|GB=milk tea")))
+    assert {(item.country, item.question) for item in items} == {
+        ("NL", "What is drunk in the Netherlands?"),
+        ("JP", "What is drunk in Japan?"),
+        ("GB", "What is drunk in the UK?"),
+    }
