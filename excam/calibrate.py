@@ -15,6 +15,7 @@ from excam.calibration import (
     Calibration,
     Floats,
     Method,
+    doubted,
     fit_isotonic,
     fit_temperature,
     threshold_for_accuracy,
@@ -24,6 +25,8 @@ from excam.evaluation.reliability import expected_calibration_error, reliability
 from excam.fault import UserError
 
 ENOUGH_FOR_ISOTONIC = 1000
+ORDINARY_WEIGHTS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0, 15.0, 20.0, 30.0, 50.0, 75.0, 100.0)
+"""What P(not applicable) may count; beyond the last the judge itself does not know ordinary pairs."""
 FOLDS = 5
 
 
@@ -34,6 +37,39 @@ def calibrate(
     groups: Sequence[str] | None = None,
     method: str | None = None,
     max_false_alarms: float | None = None,
+    ordinary: ArrayLike | None = None,
+    max_ordinary_alarms: float | None = None,
+) -> Calibration:
+    """The calibration of these raw P(error); with ``max_ordinary_alarms`` the one that keeps it by doubting least.
+
+    ``ordinary`` is each pair's raw P(not applicable). Counting it more than once makes errors of few ordinary pairs
+    and costs hardly a cultural one, where a higher threshold would cost many.
+    """
+    if max_ordinary_alarms is None:
+        return _calibrate(raw, labels, groups, method, max_false_alarms)
+    if ordinary is None:
+        raise UserError(
+            "what was judged tells no P(not applicable), by which false alarms on ordinary pairs are kept down",
+            "give the dev-decisions.npz of a training run with --judged",
+        )
+    for weight in ORDINARY_WEIGHTS:
+        p = doubted(raw, ordinary, weight)
+        made = _calibrate(p, labels, groups, method, max_false_alarms)
+        if rates(made, p, labels).get("false_alarms_ordinary", 0.0) <= max_ordinary_alarms:
+            return made.model_copy(update={"ordinary_weight": weight})
+    raise UserError(
+        f"even if P(not applicable) counts {ORDINARY_WEIGHTS[-1]:g} times, more than {max_ordinary_alarms:.2%} of the "
+        "ordinary pairs are flagged",
+        "allow more with --max-ordinary-alarms, or train the judge on such pairs",
+    )
+
+
+def _calibrate(
+    raw: ArrayLike,
+    labels: Sequence[str],
+    groups: Sequence[str] | None,
+    method: str | None,
+    max_false_alarms: float | None,
 ) -> Calibration:
     """The calibration of these raw P(error), given each pair's label (``error``, ``correct``, ``not_applicable``).
 
@@ -89,9 +125,11 @@ def write_calibration(calibration: Calibration, path: Path) -> None:
     path.write_text(yaml.safe_dump(calibration.model_dump(mode="json", exclude_none=True), sort_keys=False), "utf-8")
 
 
-def rates(calibration: Calibration, raw: ArrayLike, labels: Sequence[str]) -> dict[str, float]:
+def rates(
+    calibration: Calibration, raw: ArrayLike, labels: Sequence[str], ordinary: ArrayLike = 0.0
+) -> dict[str, float]:
     """What the threshold does on these pairs: errors found, and false alarms by kind of pair."""
-    flagged, label = calibration.apply(raw) >= calibration.threshold, np.asarray(labels)
+    flagged, label = calibration.apply(raw, ordinary) >= calibration.threshold, np.asarray(labels)
     kinds = {"errors_found": "error", "false_alarms": "correct", "false_alarms_ordinary": "not_applicable"}
     return {name: float(flagged[label == kind].mean()) for name, kind in kinds.items() if (label == kind).any()}
 

@@ -33,6 +33,9 @@ class Calibration(BaseModel):
     knots: tuple[tuple[Probability, Probability], ...] | None = Field(
         default=None, description="raw and calibrated probability, both rising; straight lines between"
     )
+    ordinary_weight: FiniteFloat = Field(
+        default=1.0, ge=1, description="how many times P(not applicable) counts before the map is asked"
+    )
     threshold: float = Field(ge=0, le=1, description="calibrated P(error) from which a pair counts as an error")
     max_false_alarms: float | None = Field(default=None, description="the budget the threshold keeps, if one was given")
     pairs: int = Field(ge=0, description="cultural pairs it was fitted on")
@@ -56,18 +59,24 @@ class Calibration(BaseModel):
     @property
     def sha256(self) -> str:
         """Of all that decides verdicts, for the judge's version."""
-        deciding = self.model_dump_json(include={"method", "temperature", "knots", "threshold"})
+        also = {"ordinary_weight"} if self.ordinary_weight != 1 else set()
+        deciding = self.model_dump_json(include={"method", "temperature", "knots", "threshold", *also})
         return hashlib.sha256(deciding.encode()).hexdigest()
 
-    def apply(self, raw: ArrayLike) -> Floats:
-        """Calibrated probabilities."""
-        p = np.asarray(raw, np.float64)
+    def apply(self, raw: ArrayLike, ordinary: ArrayLike = 0.0) -> Floats:
+        """Calibrated probabilities, from the raw P(error) and P(not applicable) of each pair."""
+        p = doubted(raw, ordinary, self.ordinary_weight)
         if self.knots is not None:
             return np.asarray(np.interp(p, *np.array(self.knots).T))
         return with_temperature(p, self.temperature or 1.0)
 
-    def __call__(self, raw: float) -> float:
-        return float(self.apply(raw))
+    def __call__(self, raw: float, ordinary: float = 0.0) -> float:
+        return float(self.apply(raw, ordinary))
+
+
+def doubted(raw: ArrayLike, ordinary: ArrayLike, weight: float) -> Floats:
+    """P(error) where P(not applicable) counts ``weight`` times: what may well be ordinary is less of an error."""
+    return np.asarray(raw, np.float64) / (1 + (weight - 1) * np.asarray(ordinary, np.float64))
 
 
 def with_temperature(raw: ArrayLike, temperature: float) -> Floats:

@@ -35,6 +35,10 @@ class Decision:
         return decision_probabilities(self.by_status)[Status.ERROR]
 
     @property
+    def p_ordinary(self) -> float:
+        return decision_probabilities(self.by_status)[Status.NOT_APPLICABLE]
+
+    @property
     def choice(self) -> Status:
         """What the judge itself would write next."""
         return max(self.by_status, key=lambda status: self.by_status[status])
@@ -153,7 +157,7 @@ class JudgeEngine:
 
     def _p_error(self, decision: Decision) -> float:
         """P(error) as thresholds and stores see it: calibrated where the adapter says how."""
-        return self._calibration(decision.p_error) if self._calibration else decision.p_error
+        return self._calibration(decision.p_error, decision.p_ordinary) if self._calibration else decision.p_error
 
     def _by_status(self, answer: Any, depth: int) -> dict[Status, float]:
         return {status: answer.logprobs[depth][token].logprob for status, token in self._tokens.by_status.items()}

@@ -18,6 +18,7 @@ class Pairs(NamedTuple):
     p_error: list[float]
     labels: list[str]
     groups: list[str]
+    ordinary: list[float] | None = None
 
 
 def asked_now(data: Path, limit: int | None, settings: JudgeSettings) -> Pairs:
@@ -59,12 +60,13 @@ def judged_before(path: Path, data: Path, settings: JudgeSettings) -> Pairs:
 def _decided_in_training(path: Path, data: Path) -> Pairs:
     from excam.cli.training_decisions import read_decisions
     from excam.evaluation.choose import read_split
-    from train.examples import ERROR
+    from train.examples import ERROR, NOT_APPLICABLE
 
     rows = read_split(data, "dev").to_pylist()
     decided = read_decisions(path, data / "dev.parquet", len(rows))
-    p_error = decided.probabilities[:, ERROR].tolist()
-    return _pairs([rows[index] | {"p_error": p} for index, p in zip(decided.index.tolist(), p_error, strict=True)])
+    p_error, ordinary = decided.probabilities[:, [ERROR, NOT_APPLICABLE]].T.tolist()
+    pairs = _pairs([rows[index] | {"p_error": p} for index, p in zip(decided.index.tolist(), p_error, strict=True)])
+    return pairs._replace(ordinary=ordinary)
 
 
 def _pairs(rows: list[dict[str, Any]]) -> Pairs:

@@ -89,6 +89,9 @@ def serve(host: str, port: int, **chosen: Any) -> None:
 @click.option("--limit", type=click.IntRange(2), help="Ask about so many pairs of each source [default: all].")
 @click.option("--method", type=click.Choice(["temperature", "isotonic"]), help="[default: isotonic from 1,000 pairs]")
 @click.option("--max-false-alarms", type=Within(0, 1), help="Budget for the threshold, such as 0.02.")
+@click.option(
+    "--max-ordinary-alarms", type=Within(0, 1), help="Budget for pairs not about culture alone; needs --judged *.npz."
+)
 @click.option("--out", type=FILE, required=True, help="YAML file for `excam adapters publish --calibration`.")
 @judge_options
 def calibrate(
@@ -97,6 +100,7 @@ def calibrate(
     limit: int | None,
     method: str | None,
     max_false_alarms: float | None,
+    max_ordinary_alarms: float | None,
     out: Path,
     **chosen: Any,
 ) -> None:
@@ -108,12 +112,23 @@ def calibrate(
     out.parent.mkdir(parents=True, exist_ok=True)
     settings = judge_settings({**chosen, "calibration": "none"})
     found = judged_before(judged, data, settings) if judged else asked_now(data, limit, settings)
-    made = fit(found.p_error, found.labels, groups=found.groups, method=method, max_false_alarms=max_false_alarms)
+    made = fit(
+        found.p_error,
+        found.labels,
+        groups=found.groups,
+        method=method,
+        max_false_alarms=max_false_alarms,
+        ordinary=found.ordinary,
+        max_ordinary_alarms=max_ordinary_alarms,
+    )
     write_calibration(made, out)
     click.echo(f"{made.method} on {made.pairs:,} cultural pairs of dev")
     click.echo(f"ECE        {made.ece_before:.4f} before, {made.ece_after:.4f} after (on pairs left out of the fit)")
-    reached = ", ".join(f"{name.replace('_', ' ')} {rate:.2%}" for name, rate in rates(made, *found[:2]).items())
+    share = rates(made, found.p_error, found.labels, found.ordinary or 0.0)
+    reached = ", ".join(f"{name.replace('_', ' ')} {rate:.2%}" for name, rate in share.items())
     click.echo(f"threshold  {made.threshold:.4f}: {reached}")
+    if made.ordinary_weight != 1:
+        click.echo(f"doubt      P(not applicable) counts {made.ordinary_weight:g} times")
     click.echo(f"written to {out}; `excam adapters publish --calibration {out}` puts it on an adapter's card")
 
 

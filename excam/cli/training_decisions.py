@@ -66,7 +66,9 @@ def decided_rows(path: Path, split: Path, rows: list[dict[str, Any]], judge: Jud
             "give the decisions on all of it: test-decisions.npz, or dev-decisions.npz of a run on a GPU",
         )
     raw = decided.probabilities
-    p_error = judge.calibration.apply(raw[:, ERROR]) if judge.calibration else raw[:, ERROR]
+    p_error = raw[:, ERROR]
+    if judge.calibration:
+        p_error = judge.calibration.apply(p_error, raw[:, NOT_APPLICABLE])
     found = []
     for index, (calibrated, each) in zip(
         decided.index.tolist(), zip(p_error.tolist(), raw.tolist(), strict=True), strict=True

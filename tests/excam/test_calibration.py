@@ -124,6 +124,55 @@ def test_a_budget_that_no_threshold_keeps_is_refused(method: str) -> None:
         calibrate(raw, labels, method=method, max_false_alarms=0.02)
 
 
+def three_ways(seed: int = 0) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """P(error), P(not applicable) and labels of a judge that is often not sure whether a pair is about culture."""
+    draw = np.random.default_rng(seed)
+    label = np.arange(3000) % 3  # correct, error, ordinary
+    logits = draw.normal(0, 1.2, (3000, 3))
+    logits[np.arange(3000), label] += 2
+    logits[label != 2, 2] -= 4
+    odds = np.exp(logits)
+    p = odds / odds.sum(1, keepdims=True)
+    return p[:, 1], p[:, 2], [("correct", "error", "not_applicable")[number] for number in label]
+
+
+def test_counting_not_applicable_more_often_keeps_ordinary_pairs_from_being_errors_and_finds_as_many() -> None:
+    raw, ordinary, labels = three_ways()
+    plain = calibrate(raw, labels)
+    made = calibrate(raw, labels, ordinary=ordinary, max_ordinary_alarms=0.01)
+    before, after = rates(plain, raw, labels), rates(made, raw, labels, ordinary)
+    assert made.ordinary_weight > 1
+    assert before["false_alarms_ordinary"] > 0.05
+    assert after["false_alarms_ordinary"] <= 0.01
+    found, alarmed = (abs(after[name] - before[name]) for name in ("errors_found", "false_alarms"))
+    assert max(found, alarmed) < 0.05
+
+
+def test_not_applicable_counts_no_more_than_the_budget_needs() -> None:
+    raw, ordinary, labels = three_ways()
+    weights = [
+        calibrate(raw, labels, ordinary=ordinary, max_ordinary_alarms=budget).ordinary_weight
+        for budget in (1.0, 0.05, 0.01)
+    ]
+    assert weights == sorted(weights)
+    assert weights[0] == 1
+
+
+def test_doubt_is_the_softmax_with_the_weight_beside_the_odds() -> None:
+    made = Calibration.model_validate({"method": "temperature", "temperature": 1.0, "ordinary_weight": 20.0, **FACTS})
+    error, ordinary, correct = 0.6, 0.3, 0.1
+    assert made(error, ordinary) == pytest.approx(error / (error + correct + 20 * ordinary))
+    assert made.sha256 != made.model_copy(update={"ordinary_weight": 10.0}).sha256
+
+
+def test_an_ordinary_budget_that_no_weight_keeps_or_that_cannot_be_looked_at_is_refused() -> None:
+    raw, _, labels = three_ways()
+    with pytest.raises(UserError, match="ordinary pairs are flagged"):
+        calibrate(raw, labels, ordinary=np.zeros(len(raw)), max_ordinary_alarms=0.01)
+    with pytest.raises(UserError, match=r"tells no P\(not applicable\)"):
+        calibrate(raw, labels, max_ordinary_alarms=0.01)
+
+
 def test_a_budget_is_met_exactly_on_a_small_example() -> None:
     assert threshold_for_budget([0.1, 0.2, 0.3, 0.9], [], 0.25) == pytest.approx(0.3, abs=1e-9)
     assert threshold_for_budget([0.1, 0.2], [0.6], 0.0) > 0.6

@@ -247,9 +247,11 @@ def test_words_to_the_judge_can_make_a_verdict_graver_and_never_milder(
 def test_a_calibrated_judge_stores_the_calibrated_probability_and_decides_by_it(
     tuned: Tuned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    raw = tuned.ask(tuned.engine.decide(tuned.engine.render(*PAIRS[2]))).p_error
-    mapped = CALIBRATION(raw)
-    monkeypatch.setattr(tuned.engine, "_calibration", CALIBRATION)
+    decision = tuned.ask(tuned.engine.decide(tuned.engine.render(*PAIRS[2])))
+    doubting = CALIBRATION.model_copy(update={"ordinary_weight": 3.0})
+    mapped = doubting(decision.p_error, decision.p_ordinary)
+    assert mapped < CALIBRATION(decision.p_error)
+    monkeypatch.setattr(tuned.engine, "_calibration", doubting)
     for threshold, in_error in ((mapped - 0.02, True), (mapped + 0.02, False)):
         monkeypatch.setattr(tuned.engine, "_threshold", threshold)
         judged = tuned.ask(tuned.engine.judge(*PAIRS[2]))

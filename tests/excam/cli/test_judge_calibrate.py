@@ -62,6 +62,18 @@ def test_decisions_of_a_training_run_give_a_calibration_that_keeps_its_budget(da
     assert "before" in answer.output
 
 
+def test_a_budget_for_ordinary_pairs_is_kept_by_doubt(data: Path) -> None:
+    decisions(data / "dev-decisions.npz")
+    answer = calibrate(data, data / "dev-decisions.npz", "--max-ordinary-alarms", "0.15")
+    assert answer.exit_code == 0, answer.output
+    made = read_calibration(data / "new" / "c.yaml")
+    assert f"P(not applicable) counts {made.ordinary_weight:g} times" in answer.output
+    found = Decisions.load(data / "dev-decisions.npz")
+    labels = [LABELS[number % 3] for number in found.index.tolist()]
+    share = rates(made, found.probabilities[:, 1], labels, found.probabilities[:, 2])
+    assert share["false_alarms_ordinary"] <= 0.15
+
+
 def test_decisions_on_other_data_are_refused(data: Path) -> None:
     decisions(data / "dev-decisions.npz", 1503)
     fault = calibrate(data, data / "dev-decisions.npz").exception
