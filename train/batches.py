@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from excam.fault import UserError
 from train.examples import ERROR, Examples
 
 Ints = NDArray[np.int64]
@@ -97,7 +98,10 @@ def epoch(
         turns = [Turn(index, read or examples.label[index] != ERROR, loss_weight) for index in all_units[place]]
         needed = own_tokens(examples, turns)
         if needed > batch_tokens - examples.preamble:
-            raise ValueError(f"example {turns[0].index} needs {needed} tokens, a batch has {batch_tokens}")
+            raise UserError(
+                f"example {turns[0].index} needs {needed + examples.preamble} tokens, and a batch has {batch_tokens}",
+                "raise batch_tokens in the recipe",
+            )
         if needed > room:
             yield batch
             batch, room = [], batch_tokens - examples.preamble

@@ -6,10 +6,12 @@ import itertools
 from collections import Counter
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from excam.fault import UserError
 from tests.train.conftest import PREAMBLE, toy_examples
 from train.attention import Layout
 from train.batches import Turn, epoch, in_order, pack, units
@@ -133,3 +135,9 @@ def test_evaluation_sees_each_chosen_example_once() -> None:
     chosen = list(range(0, 50, 3))
     assert sorted(turn.index for turns in in_order(examples, chosen, TOKENS) for turn in turns) == chosen
     assert sorted(index for unit in units(examples) for index in unit) == list(range(len(examples)))
+
+
+def test_an_example_that_no_batch_can_hold_is_a_fault_that_says_what_to_raise() -> None:
+    with pytest.raises(UserError, match="tokens, and a batch has 12") as told:
+        list(epoch(toy_examples(8), seed=0, number=0, batch_tokens=12, balance=0.0, report_share=1.0))
+    assert "raise batch_tokens" in str(told.value)
