@@ -26,7 +26,7 @@ MISSED = 1e-4
 """The share of pairs just alike enough that may agree in no band of their sketches."""
 
 _NOT_WORDS = re.compile(r"\W+")
-_GENERIC_STEMS = frozenset({"exams", "include"})
+_GENERIC_STEMS = frozenset({"exams", "include", "atlas-school"})
 """Exams ask "Which of these is true?" a hundred times: there the options are part of the question."""
 _SET_TOGETHER = {
     **dict.fromkeys(("hr", "sr", "it"), "Croatia"),

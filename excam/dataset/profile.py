@@ -72,6 +72,7 @@ PROFILES = {
             "normad": Appetite(rounds=2, repeats=2),
             "atlas-everyday": Appetite(rounds=2, twins=150_000, once=True),
             "atlas-customs": Appetite(once=True),
+            "atlas-school": Appetite(once=True),
             "atlas-opinions": Appetite(rounds=2, natural=True, once=True),
         },
     ),

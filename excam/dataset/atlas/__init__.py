@@ -1,9 +1,9 @@
 """The atlas: how people live and what they think around the world, written down for training by a large language model.
 
 Judges lack knowledge more than anything, and the benchmarks hold few questions. So the atlas asks thousands of its own:
-about everyday life (the same question in many countries), about customs (multiple choice on one country) and about
-opinions (surveys). Nobody verified it, so it is for training alone: dev and test never hold a line of it, and a
-question that is like one of theirs is left out.
+about everyday life (the same question in many countries), about customs and school subjects (multiple choice on one
+country) and about opinions (surveys). Nobody verified it, so it is for training alone: dev and test never hold a line
+of it, and a question that is like one of theirs is left out.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from excam.dataset.atlas import customs, everyday, opinions
+from excam.dataset.atlas import choices, everyday, opinions
 from excam.dataset.duplicates import components
 from excam.dataset.item import Item
 
 FACTS = Path(__file__).parent / "facts"
 TITLES = {
     everyday.SOURCE: "atlas: everyday life in some fifty countries",
-    customs.SOURCE: "atlas: customs of 45 countries",
+    choices.CUSTOMS: "atlas: customs of 45 countries",
+    choices.SCHOOL: "atlas: school subjects in 16 languages",
     opinions.SOURCE: "atlas: what most people answer in surveys",
 }
 """The atlas's parts by the name they have among the sources."""
@@ -27,7 +28,8 @@ TITLES = {
 def atlas_items(facts: Path = FACTS) -> Iterator[Item]:
     """Every fact of the atlas as an item; a line that cannot be read is a fault that names it."""
     yield from everyday.read(facts / "everyday")
-    yield from customs.read(facts / "customs")
+    yield from choices.read_customs(facts / "customs")
+    yield from choices.read_school(facts / "school")
     yield from opinions.read(facts / "opinions")
 
 

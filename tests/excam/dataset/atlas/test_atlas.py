@@ -10,25 +10,26 @@ import pyarrow.parquet as pq
 import pytest
 
 from excam.country import normalise
-from excam.dataset.atlas import FACTS, TITLES, atlas_items, customs, everyday, opinions, unlike
+from excam.dataset.atlas import FACTS, TITLES, atlas_items, choices, everyday, opinions, unlike
 from excam.dataset.atlas.lines import read_lines
 from excam.dataset.build import Built, build
 from excam.dataset.duplicates import SIMILAR
 from excam.dataset.profile import Profile
 from tests.excam.dataset.conftest import MakeItem
 
+PARTS = [("everyday", 1, 3000), ("customs", 1, 5000), ("school", 3, 500), ("opinions", 0, 400)]
 
-@pytest.mark.parametrize(
-    ("name", "question", "fewest"), [("everyday", 1, 3000), ("customs", 1, 5000), ("opinions", 0, 400)]
-)
+
+@pytest.mark.parametrize(("name", "question", "fewest"), PARTS)
 def test_no_question_stands_twice(name: str, question: int, fewest: int) -> None:
     asked = Counter(line.fields[question].casefold() for line in read_lines(FACTS / name, 3))
     assert len(asked) >= fewest
     assert [text for text, count in asked.items() if count > 1] == []
 
 
-def test_every_custom_and_opinion_that_ships_can_be_read() -> None:
-    assert len(list(customs.read(FACTS / "customs"))) > 5000
+def test_every_choice_and_opinion_that_ships_can_be_read() -> None:
+    assert len({item.language for item in choices.read_school(FACTS / "school")}) == 16
+    assert len(list(choices.read_customs(FACTS / "customs"))) > 5000
     assert len(list(opinions.read(FACTS / "opinions"))) > 10_000
 
 
@@ -41,8 +42,10 @@ def test_everyday_life_that_ships_can_be_read(tmp_path: Path) -> None:
     assert not [code for code in codes if code not in {"JB", "AS"} and normalise(code) != code]
 
 
-def test_the_right_custom_does_not_stand_out_by_its_length() -> None:
-    items = list(customs.read(FACTS / "customs"))
+@pytest.mark.parametrize("part", ["customs", "school"])
+def test_the_right_choice_does_not_stand_out_by_its_length(part: str) -> None:
+    read = choices.read_customs if part == "customs" else choices.read_school
+    items = list(read(FACTS / part))
     longest = sum(len(item.gold) > max(map(len, item.wrong)) for item in items)
     shortest = sum(len(item.gold) < min(map(len, item.wrong)) for item in items)
     assert longest / len(items) < 0.4
@@ -62,6 +65,7 @@ def test_the_atlas_is_in_train_alone_and_changes_no_other_row(
     facts = {
         "everyday": "Food|What bread is eaten on Sundays in {place}?|US=bagels|GB=toast|MX=tortillas|IR=lavash",
         "customs": "GR|Who brings presents to Greek children?|Saint Basil|Saint Nicholas|Befana",
+        "school": "el|GR|History|Πότε έγινε η μάχη του Μαραθώνα;|490 π.Χ.|480 π.Χ.|431 π.Χ.",
         "opinions": "Is work a duty towards others?|yes;no|ES=2|JP=1",
     }
     for name, line in facts.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from excam.dataset.atlas import customs, everyday, opinions
+from excam.dataset.atlas import choices, everyday, opinions
 from excam.dataset.item import Item, Task
 from tests.excam.dataset.atlas.test_lines import written
 
@@ -48,12 +48,18 @@ def test_all_answers_to_a_question_share_its_group(bread: list[Item]) -> None:
 
 
 def test_a_custom_is_multiple_choice(tmp_path: Path) -> None:
-    [item] = customs.read(written(tmp_path, "PL|What stands on a Polish table?|an empty seat|a rake|a drum"))
+    [item] = choices.read_customs(written(tmp_path, "PL|What stands on a Polish table?|an empty seat|a rake|a drum"))
     assert (item.task, item.country, item.gold, item.wrong) == (
         *(Task.QA_OPTIONS, "PL"),
         *("an empty seat", ("a rake", "a drum")),
     )
     assert sorted(item.options) == ["a drum", "a rake", "an empty seat"]
+
+
+def test_a_school_question_is_in_the_language_of_its_country(tmp_path: Path) -> None:
+    [item] = choices.read_school(written(tmp_path, "pl|PL|History|Kiedy była bitwa pod Grunwaldem?|1410|1385|1525"))
+    assert (item.language, item.country, item.topic) == ("pl", "PL", "History")
+    assert (item.gold, item.wrong) == ("1410", ("1385", "1525"))
 
 
 def test_an_opinion_is_that_of_a_typical_person(tmp_path: Path) -> None:
