@@ -34,14 +34,16 @@ _LEAN: dict[str, str | bool] = {
 }
 
 # What a transaction that lost a race is told, by DuckLake, SQLite and PostgreSQL: each can be tried again from the
-# start. An aborted one is seen where several make the same new store. The last two are a reader whose files were
-# removed under it, because somebody's data had to go at once.
+# start. An aborted one is seen where several make the same new store, and a name taken in PostgreSQL's own indexes
+# where they make the same table, even IF NOT EXISTS. The last two are a reader whose files were removed under it,
+# because somebody's data had to go at once.
 _LOST_RACE = (
     "transaction conflict",
     "database is locked",
     "could not serialize",
     "deadlock detected",
     "current transaction is aborted",
+    '_nsp_index"',
     '.parquet": no such file or directory',
     "(http 404 not found)",
 )

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from excam.fault import UserError
 from excam.store import Lease, LeaseLostError, Store, heartbeat
 from excam.store.holder import Holder, this_process
+from excam.store.url import quote
 from tests.excam.store.outcomes import JUDGE, count, put, rows_of, verdict
 
 
@@ -175,3 +177,25 @@ def test_a_released_lease_writes_nothing(sqlite_store: Store) -> None:
     with pytest.raises(RuntimeError, match="released"):
         put(sqlite_store, verdict(0), lease=lease)
     assert count(sqlite_store, "pairs") == 0
+
+
+@pytest.mark.postgres
+def test_a_writer_gets_the_heartbeats_that_another_makes_in_the_same_moment(postgres_url: str) -> None:
+    """PostgreSQL looks whether a table is there before it waits for who is making it, and then finds its name taken."""
+    with (
+        Store.open(postgres_url) as store,
+        Store.open(postgres_url) as other,
+        store._connection.cursor() as first,
+        other._connection.cursor() as second,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        first.execute(f"ATTACH {quote(store.url.heartbeat_target)} AS early (TYPE postgres, SECRET catalogue)")
+        first.execute("BEGIN")
+        first.execute("CREATE TABLE early.excam_heartbeats (token BIGINT, beat_at VARCHAR)")
+        waiting = pool.submit(heartbeat.Pulse, other.url, second)
+        time.sleep(1)
+        assert not waiting.done()
+        first.execute("COMMIT")
+        pulse = waiting.result(timeout=60)
+        assert pulse.newest_token() == 0
+        pulse.close()
