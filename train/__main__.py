@@ -56,10 +56,10 @@ def train_and_save(asked: argparse.Namespace, recipe: Recipe) -> None:
     torch.manual_seed(recipe.seed)
     torch.set_float32_matmul_precision("high")
     train, dev = Examples.load(asked.tokens), Examples.load(asked.dev)
-    train = select(train, asked.without, asked.share)
+    train = select(train, asked.without, asked.share, recipe.source_weight)
     network = model.load(asked.model, recipe, device)
     if asked.begin:
-        lora.begin(network, adapter.mean_update(asked.begin))
+        lora.begin(network, adapter.mean_update(asked.begin), recipe.begin_share)
     run = Run(
         asked.out,
         asked.minutes,

@@ -76,8 +76,8 @@ def factors(adapter: Lora, rank: int) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def begin(model: nn.Module, updates: Mapping[str, tuple[Tensor, Tensor]]) -> None:
-    """Put updates (A, B), by the layer's name, in place of what the adapters hold; one of higher rank is cut.
+def begin(model: nn.Module, updates: Mapping[str, tuple[Tensor, Tensor]], share: float = 1.0) -> None:
+    """Put a share of updates (A, B), by the layer's name, in place of what the adapters hold; a higher rank is cut.
 
     Where the adapter has room left, its other rows stay as they were drawn, so that all of its rank can train.
     """
@@ -97,7 +97,7 @@ def begin(model: nn.Module, updates: Mapping[str, tuple[Tensor, Tensor]]) -> Non
             wide.up.copy_(up)
             down, up = factors(wide, full)
         adapter.down[: len(down)] = down
-        adapter.up.zero_()[:, : len(down)] = up / adapter.scale
+        adapter.up.zero_()[:, : len(down)] = up * share / adapter.scale
 
 
 @torch.no_grad()

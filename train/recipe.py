@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFloat, ValidationError
 
 from excam.fault import UserError
 
@@ -72,6 +72,12 @@ class Recipe(BaseModel):
     )
     balance: float = Field(
         default=0.5, ge=0, le=1, description="1 repeats samples by their weight, 0 weighs their loss; between, both"
+    )
+    source_weight: dict[str, PositiveFloat] = Field(
+        default_factory=dict, description="what the samples of a source count in training, times the weight they have"
+    )
+    begin_share: float = Field(
+        default=1.0, gt=0, le=1, description="of the update to begin with (--from): less forgets what it knows by heart"
     )
     average_from: float = Field(default=1.0, ge=0, le=1, description="progress from which weights are averaged")
 

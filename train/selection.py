@@ -1,9 +1,9 @@
-"""Leave examples out: a source, for judges that are measured on what they never saw, or a share of all questions."""
+"""What a run learns from: all examples, those of some sources, a share of the questions, or sources that count more."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -13,19 +13,32 @@ from excam.fault import UserError
 from train.examples import Examples
 
 
-def select(examples: Examples, left_out: Collection[str] = (), part: float = 1.0) -> Examples:
-    """What a run learns from: all of it, or less by ``without`` and ``share``."""
+def select(
+    examples: Examples, left_out: Collection[str] = (), part: float = 1.0, counts: Mapping[str, float] | None = None
+) -> Examples:
+    """What a run learns from: all of it, or less by ``without`` and ``share``; ``counts`` as for :func:`weighed`."""
     if not 0 < part <= 1:
         raise UserError(f"a share of {part:g} of the questions cannot be trained on", "give more than 0 and at most 1")
     some = without(examples, frozenset(left_out)) if left_out else examples
+    some = weighed(some, counts) if counts else some
     return share(some, part) if part < 1 else some
+
+
+def weighed(examples: Examples, counts: Mapping[str, float]) -> Examples:
+    """The same examples, those of the named sources so many times as heavy."""
+    _require_sources(examples, counts)
+    factor = np.array([counts.get(name, 1.0) for name in examples.sources], np.float32)
+    return replace(examples, weight=examples.weight * factor[examples.source])
+
+
+def _require_sources(examples: Examples, named: Collection[str]) -> None:
+    if unknown := sorted(set(named) - set(examples.sources)):
+        raise UserError(f"the data has no source {', '.join(unknown)}", f"use {', '.join(examples.sources)}")
 
 
 def without(examples: Examples, sources: frozenset[str]) -> Examples:
     """The examples of all other sources; the sources keep their numbers, so that figures can still be compared."""
-    unknown = sorted(sources - set(examples.sources))
-    if unknown:
-        raise UserError(f"the data has no source {', '.join(unknown)}", f"use {', '.join(examples.sources)}")
+    _require_sources(examples, sources)
     left_out = [number for number, source in enumerate(examples.sources) if source in sources]
     kept = np.flatnonzero(~np.isin(examples.source, left_out))
     if not len(kept):

@@ -116,7 +116,7 @@ def work(given: dict[str, Any]) -> None:
         network = model.load(base.path, job.recipe, device)
         train, dev, begin = ray.get([given["train"], given["dev"], given["begin"]])
         if begin:
-            lora.begin(network, begin)
+            lora.begin(network, begin, job.recipe.begin_share)
         trainer = WorkerTrainer(given["board"], network, train, dev, job.recipe, run)
         given["board"].write.remote({"event": "started", "rank": run.rank, "step": trainer.place.step})
         trainer.train()

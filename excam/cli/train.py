@@ -99,7 +99,7 @@ def train(
         gpus_per_worker=gpus,
         reports=reports,
     )
-    fit(job, select(learnt, without, share), dev, say, update)
+    fit(job, select(learnt, without, share, chosen.source_weight), dev, say, update)
     ray.shutdown()
     result = json.loads((out / "result.json").read_text("utf-8"))
     say({"step": result["place"]["step"], "dev": result["dev"]})

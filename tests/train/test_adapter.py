@@ -97,6 +97,16 @@ def test_an_adapter_of_a_higher_rank_is_cut_to_its_best_part(tmp_path: Path) -> 
         )
 
 
+def test_training_may_begin_with_a_share_of_an_update(tmp_path: Path) -> None:
+    model = adapted(rank=3)
+    adapter.save(model, tmp_path, base="tiny")
+    begun = adapted(rank=4, seed=3)
+    lora.begin(begun, adapter.mean_update([tmp_path]), 0.5)
+    for one, other in zip(lora.adapters(model).values(), lora.adapters(begun).values(), strict=True):
+        half = one.scale * one.up @ one.down / 2
+        torch.testing.assert_close(other.scale * other.up @ other.down, half, atol=1e-2, rtol=2e-2)
+
+
 def test_an_adapter_of_other_layers_or_of_another_shape_is_refused(tmp_path: Path) -> None:
     adapter.save(adapted(), tmp_path, base="tiny")
     other = tiny_model()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from excam.fault import UserError
 from tests.train.conftest import toy_examples
 from train.examples import Examples
-from train.selection import select, share, without
+from train.selection import select, share, weighed, without
 
 
 def texts(examples: Examples) -> list[list[int]]:
@@ -42,6 +42,17 @@ def test_an_unknown_source_is_answered_with_those_there_are() -> None:
     with pytest.raises(UserError, match="no source mars") as fault:
         without(toy_examples(10), frozenset({"mars"}))
     assert "cultural" in fault.value.fix
+
+
+def test_a_source_may_count_more_or_less_and_the_others_as_before() -> None:
+    examples = toy_examples(20)
+    lighter = select(examples, counts={"cultural": 0.25})
+    here = examples.source == examples.sources.index("cultural")
+    np.testing.assert_allclose(lighter.weight[here], examples.weight[here] / 4)
+    np.testing.assert_array_equal(lighter.weight[~here], examples.weight[~here])
+    assert texts(lighter) == texts(examples)
+    with pytest.raises(UserError, match="no source mars"):
+        weighed(examples, {"mars": 2.0})
 
 
 @given(st.floats(0.01, 1), st.integers(0, 5))
