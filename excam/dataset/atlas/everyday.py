@@ -20,7 +20,7 @@ from excam.dataset.sources.blend_regions import Region, region_of
 from excam.dataset.sources.grouping import digest
 from excam.dataset.sources.ordering import show, spread
 from excam.dataset.sources.places import home
-from excam.dataset.sources.same_answer import Synonyms
+from excam.dataset.sources.same_answer import COMMON
 
 SOURCE = "atlas-everyday"
 _PLACE = "{place}"
@@ -39,7 +39,7 @@ def _items(line: Line) -> Iterator[Item]:
         raise line.fault(f"the question names no {_PLACE}")
     name = digest(question)
     asked = dict(_asked(line, name, topic, question))
-    whole = Question(name, asked, Synonyms(), topic)
+    whole = Question(name, asked, COMMON, topic)
     for region in asked.values():
         for gold, wrong in whole.right_and_wrong(region):
             if wrong and region.annotation:

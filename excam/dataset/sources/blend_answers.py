@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BeforeValidator, Field
@@ -130,6 +130,7 @@ def _merged(votes: Iterable[tuple[tuple[str, ...], int]]) -> Told:
     return sorted(merged, key=lambda answer: -answer[1])
 
 
+@cache
 def usable(answer: str, language: str) -> bool:
     """Whether a text is an answer that can be shown: short, in the script of its language, and not "I don't know"."""
     text = plain(answer)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from excam.dataset.item import BadRecord, Item, Task
 from excam.dataset.sources.blend_answers import FEWEST_VOTES, Asked, common_names, usable
-from excam.dataset.sources.same_answer import Given, Synonyms, meaning, plain
+from excam.dataset.sources.same_answer import COMMON, Given, Synonyms, meaning, plain
 
 NAME = "blend"
 _INSTRUCTION = re.compile(r"\s*Without any explanation, choose only one.*\Z", re.DOTALL)
@@ -121,7 +121,7 @@ def left_out(place: str, reason: str) -> BadRecord:
 
 def _against(gold: str, foreign: Iterable[tuple[str, ...]]) -> list[str]:
     """Foreign answers of the gold one's kind (number, time, words) that mean another thing, none wider than another."""
-    right, kind = Given([gold], Synonyms()), _kind(gold)
+    right, kind = Given([gold], COMMON), _kind(gold)
     chosen: dict[frozenset[str], str] = {}
     for names in foreign:
         stems = meaning(names[0]).stems

@@ -28,23 +28,26 @@ def spread(items: Sequence[Item]) -> list[Item]:
     that never reads the question could tell errors by the answer alone. Each round gives every item the option
     that is so far the least often wrong, counted within its group first and in the whole source second.
     """
-    near = Counter((item.group, item.gold.casefold()) for item in items)
-    far = Counter(item.gold.casefold() for item in items)
-    near_uses = Counter({key: -count for key, count in near.items()})
-    far_uses = Counter({key: -count for key, count in far.items()})
-    left = [_hashed("drawn", item.item_id, item.wrong) for item in items]
+    folded = [item.gold.casefold() for item in items]
+    near: dict[str, Counter[str]] = {item.group: Counter() for item in items}
+    for item, gold in zip(items, folded, strict=True):
+        near[item.group][gold] -= 1
+    far = Counter({gold: -count for gold, count in Counter(folded).items()})
+    left = [[(option.casefold(), option) for option in _hashed("drawn", item.item_id, item.wrong)] for item in items]
     taken: list[list[str]] = [[] for _ in items]
     turns = sorted(range(len(items)), key=lambda index: digest(items[index].item_id))
     for _ in range(_ROUNDS):
         for index in turns:
             if not left[index]:
                 continue
-            group = items[index].group
-            best = min(
-                left[index], key=lambda option: (near_uses[group, option.casefold()], far_uses[option.casefold()])
-            )
+            here = near[items[index].group]
+            best = min(left[index], key=lambda option: (here[option[0]], far[option[0]]))
             left[index].remove(best)
-            taken[index].append(best)
-            near_uses[group, best.casefold()] += 1
-            far_uses[best.casefold()] += 1
-    return [item.model_copy(update={"wrong": (*taken[index], *left[index])}) for index, item in enumerate(items)]
+            taken[index].append(best[1])
+            here[best[0]] += 1
+            far[best[0]] += 1
+    rest = ([option for _, option in options] for options in left)
+    return [
+        item.model_copy(update={"wrong": (*first, *others)})
+        for item, first, others in zip(items, taken, rest, strict=True)
+    ]

@@ -41,6 +41,7 @@ def _stemmer() -> EnglishStemmer:
     return EnglishStemmer()
 
 
+@cache
 def plain(text: str) -> str:
     """Case, accents and punctuation taken away: what is left when an answer is only compared."""
     letters = unicodedata.normalize("NFKD", text.casefold())
@@ -100,18 +101,23 @@ class Synonyms:
 
     def __init__(self, lists: Iterable[Iterable[str]] = ()) -> None:
         self._learnt: dict[frozenset[str], set[frozenset[str]]] = {}
+        self._of: dict[frozenset[str], frozenset[frozenset[str]]] = {}
         for names in lists:
             stems = {meaning(name).stems for name in names}
             if len(stems) > 1:
                 for one in stems:
                     self._learnt.setdefault(one, set()).update(stems - {one})
 
-    def of(self, stems: frozenset[str]) -> set[frozenset[str]]:
+    def of(self, stems: frozenset[str]) -> frozenset[frozenset[str]]:
         """Everything that may be meant by these words: learnt names, common names, and those of each single word."""
-        names = set(self._learnt.get(stems, ())) | _relatives().get(stems, set())
-        for stem in stems:
-            names |= _relatives().get(frozenset({stem}), set())
-        return names
+        if stems not in self._of:
+            single = (_relatives().get(frozenset({stem}), set()) for stem in stems)
+            self._of[stems] = frozenset(self._learnt.get(stems, ())).union(_relatives().get(stems, set()), *single)
+        return self._of[stems]
+
+
+COMMON = Synonyms()
+"""The names that everybody uses, and none that annotators gave."""
 
 
 class Given:
