@@ -2,9 +2,9 @@
 
 Real steps on real tokens, after some to compile. First timed as they are: tokens a second and, on an H200, the share of
 its peak. Then a few under the profiler: time by kind of work and the operations that take most, and ``busy``, the share
-of the undisturbed time that the device worked. Where it is well below 1 the host is too slow at giving it work, and
-larger batches would be free; where it is about 1 only less or cheaper work helps. The last line is ``busy SHARE
-products SHARE``, of the device's time.
+of the undisturbed time that a GPU worked. Where it is well below 1 the host is too slow at giving it work, and larger
+batches would be free; where it is about 1 only less or cheaper work helps. (On a CPU it says nothing: host and device
+are one.) The last line is ``busy SHARE products SHARE``, of the device's time.
 
     python -m train.tokenise DATA/train.parquet train.npz --model FOLDER
     python -m bench.training --tokens train.npz --model FOLDER --recipe qwen2.5-coder-0.5b
@@ -75,10 +75,12 @@ class Steps:
 
     def run(self, count: int) -> float:
         """Seconds that so many steps take, until the device has done them."""
-        weights = Weights(self.recipe.decision_weight, self.recipe.ranking_weight, 0.5, self.recipe.answer_weight)
+        recipe = self.recipe
+        report = recipe.report_weight_at(1)
+        weights = Weights(recipe.decision_weight, recipe.ranking_weight, report, recipe.answer_weight)
         begun = time.monotonic()
         for batch in itertools.islice(self.batches, count):
-            train_step(self.network, self.optimizer, batch, self.decisions, weights, self.recipe.clip)
+            train_step(self.network, self.optimizer, batch, self.decisions, weights, recipe.clip)
         if self.device.type == "cuda":
             torch.cuda.synchronize()
         return time.monotonic() - begun

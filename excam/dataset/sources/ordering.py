@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from excam.dataset.item import Item
@@ -28,11 +28,12 @@ def spread(items: Sequence[Item]) -> list[Item]:
     that never reads the question could tell errors by the answer alone. Each round gives every item the option
     that is so far the least often wrong, counted within its group first and in the whole source second.
     """
-    folded = [item.gold.casefold() for item in items]
-    near: dict[str, Counter[str]] = {item.group: Counter() for item in items}
-    for item, gold in zip(items, folded, strict=True):
+    near: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    far: Counter[str] = Counter()
+    for item in items:
+        gold = item.gold.casefold()
         near[item.group][gold] -= 1
-    far = Counter({gold: -count for gold, count in Counter(folded).items()})
+        far[gold] -= 1
     left = [[(option.casefold(), option) for option in _hashed("drawn", item.item_id, item.wrong)] for item in items]
     taken: list[list[str]] = [[] for _ in items]
     turns = sorted(range(len(items)), key=lambda index: digest(items[index].item_id))
@@ -46,8 +47,7 @@ def spread(items: Sequence[Item]) -> list[Item]:
             taken[index].append(best[1])
             here[best[0]] += 1
             far[best[0]] += 1
-    rest = ([option for _, option in options] for options in left)
     return [
-        item.model_copy(update={"wrong": (*first, *others)})
-        for item, first, others in zip(items, taken, rest, strict=True)
+        item.model_copy(update={"wrong": (*first, *(option for _, option in others))})
+        for item, first, others in zip(items, taken, left, strict=True)
     ]
