@@ -4,7 +4,9 @@ Real steps on real tokens, after some to compile. First timed as they are: token
 its peak. Then a few under the profiler: time by kind of work and the operations that take most, and ``busy``, the share
 of the undisturbed time that a GPU worked. Where it is well below 1 the host is too slow at giving it work, and larger
 batches would be free; where it is about 1 only less or cheaper work helps. (On a CPU it says nothing: host and device
-are one.) The last line is ``busy SHARE products SHARE``, of the device's time.
+are one.) At last as many steps fed as a run feeds them, each batch packed while the one before it trains. The last line
+is ``busy SHARE products SHARE fed RATIO``: shares of the device's time, and fed steps against those whose batches lay
+ready.
 
     python -m train.tokenise DATA/train.parquet train.npz --model FOLDER
     python -m bench.training --tokens train.npz --model FOLDER --recipe qwen2.5-coder-0.5b
@@ -27,6 +29,7 @@ from torch.profiler import ProfilerActivity, profile
 from train import lora, model
 from train.batches import epoch, pack
 from train.examples import Examples
+from train.feed import feed
 from train.recipe import Recipe, read_changes
 from train.step import OnDevice, Weights, make_optimizer, train_step
 
@@ -56,7 +59,7 @@ def by_kind(times: Times) -> Times:
 
 
 class Steps:
-    """A training run's own steps, on batches that lie on the device already."""
+    """A training run's own steps, on batches that lie on the device already or are packed as they go."""
 
     def __init__(self, network: Any, examples: Examples, recipe: Recipe, batches: int) -> None:
         self.network, self.recipe = network, recipe
@@ -70,16 +73,18 @@ class Steps:
         )
         room, share = recipe.batch_tokens, recipe.report_share
         turns = epoch(examples, seed=0, number=0, batch_tokens=room, balance=recipe.balance, report_share=share)
-        packed = (pack(examples, turn, room) for turn in itertools.islice(turns, batches))
+        chosen = list(itertools.islice(enumerate(turns), batches))
+        packed = (pack(examples, turn, room) for _, turn in chosen)
         self.batches: Iterator[OnDevice] = itertools.cycle([OnDevice.of(batch, self.device) for batch in packed])
+        self.fed = (batch for _, batch in feed(itertools.cycle(chosen), examples, room, self.device))
 
-    def run(self, count: int) -> float:
+    def run(self, count: int, *, fed: bool = False) -> float:
         """Seconds that so many steps take, until the device has done them."""
         recipe = self.recipe
         report = recipe.report_weight_at(1)
         weights = Weights(recipe.decision_weight, recipe.ranking_weight, report, recipe.answer_weight)
         begun = time.monotonic()
-        for batch in itertools.islice(self.batches, count):
+        for batch in itertools.islice(self.fed if fed else self.batches, count):
             train_step(self.network, self.optimizer, batch, self.decisions, weights, recipe.clip)
         if self.device.type == "cuda":
             torch.cuda.synchronize()
@@ -113,6 +118,7 @@ def main() -> None:
     steps.run(asked.warm)
     each = steps.run(asked.steps) / asked.steps
     times = steps.profiled(max(1, asked.steps // 4))
+    fed = steps.run(asked.steps, fed=True) / asked.steps
     kinds, worked = by_kind(times), sum(times.values())
     speed = recipe.batch_tokens / each
     mfu = speed * model.flops_per_token(network) / model.H200_BF16_FLOPS
@@ -126,9 +132,9 @@ def main() -> None:
         print(f"{name[:58]:<60}{seconds * 1e3:>9.1f} ms{seconds / worked:>7.0%}")
     busy, products = worked / each, kinds.get("matrix products", 0.0) / worked
     if asked.json:
-        figures = {"seconds": each, "speed": speed, "mfu": mfu, "busy": busy, "kinds": kinds}
+        figures = {"seconds": each, "fed": fed, "speed": speed, "mfu": mfu, "busy": busy, "kinds": kinds}
         asked.json.write_text(json.dumps(figures, indent=1))
-    print(f"busy {busy:.2f} products {products:.2f}")
+    print(f"busy {busy:.2f} products {products:.2f} fed {fed / each:.2f}")
 
 
 if __name__ == "__main__":

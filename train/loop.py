@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,11 @@ from torch import Tensor
 
 from excam.fault import UserError
 from train import checkpoint, lora
-from train.batches import Turn, epoch, pack
+from train.batches import Turn, epoch
 from train.checkpoint import Place
 from train.decide import decide, sample
 from train.examples import Examples
+from train.feed import feed
 from train.figures import figures
 from train.model import H200_BF16_FLOPS, flops_per_token
 from train.recipe import Recipe
@@ -74,7 +74,7 @@ class Trainer:
         measured, last = self._part(self.clock.progress(max(0, self.place.step - 1))), {}
         self._say(step=self.place.step, steps=self.steps, examples=len(self.train_set))
         tokens, seen, since = 0, 0, time.monotonic()
-        for where, batch in self._ready():
+        for where, batch in feed(self._turns(), self.train_set, self.recipe.batch_tokens, self.device):
             progress = self.clock.progress(self.place.step)
             if progress >= 1 or until(self.place.step):
                 break
@@ -152,21 +152,6 @@ class Trainer:
                 at += world
                 yield (number, at), batches[at - world + self.run.rank]
             number, at = number + 1, 0
-
-    def _ready(self) -> Iterator[tuple[tuple[int, int], OnDevice]]:
-        """The same, on the device: the next batch is packed while this one trains."""
-        turns = self._turns()
-
-        def load() -> tuple[tuple[int, int], OnDevice]:
-            where, chosen = next(turns)
-            return where, OnDevice.of(pack(self.train_set, chosen, self.recipe.batch_tokens), self.device)
-
-        with ThreadPoolExecutor(1) as pool:
-            coming = pool.submit(load)
-            while True:
-                now = coming.result()
-                coming = pool.submit(load)
-                yield now
 
     def _step(self, batch: OnDevice, progress: float) -> tuple[dict[str, Tensor], bool]:
         recipe = self.recipe
