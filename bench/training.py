@@ -26,7 +26,7 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from train import lora, model
+from train import attention, lora, model
 from train.batches import epoch, pack
 from train.examples import Examples
 from train.feed import feed
@@ -101,10 +101,25 @@ class Steps:
         return {event.key: getattr(event, own) / 1e6 / count for event in events if event.device_type.name == here}
 
 
+def drawn(path: Path, recipe: Recipe, device: torch.device) -> Any:
+    """A network as :func:`train.model.load` gives it, but for its weights."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    attention.register()
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    config = AutoConfig.from_pretrained(path, local_files_only=True)
+    with device:
+        network = AutoModelForCausalLM.from_config(config, attn_implementation=attention.NAME, dtype=dtype)
+    return model.prepare(network, recipe)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tokens", type=Path, required=True, help="from train.tokenise")
     parser.add_argument("--model", type=Path, required=True, help="folder of the base model")
+    parser.add_argument(
+        "--random", action="store_true", help="draw its weights: its config.json is enough, and as fast"
+    )
     parser.add_argument("--recipe", default="qwen2.5-coder-0.5b")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="change the recipe")
     parser.add_argument("--warm", type=int, default=10, help="steps before any is timed")
@@ -113,7 +128,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     asked = parser.parse_args()
     recipe = Recipe.load(asked.recipe, **read_changes(asked.set))
-    network = model.load(asked.model, recipe, torch.device(asked.device))
+    begin = drawn if asked.random else model.load
+    network = begin(asked.model, recipe, torch.device(asked.device))
     steps = Steps(network, Examples.load(asked.tokens), recipe, asked.steps)
     steps.run(asked.warm)
     each = steps.run(asked.steps) / asked.steps
