@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from excam.dataset.atlas import choices, everyday
+from excam.dataset.atlas import choices, everyday, opinions
 
-PORTIONS = {everyday.SOURCE: 4.0, choices.CUSTOMS: 3.0}
+PORTIONS = {everyday.SOURCE: 4.0, choices.CUSTOMS: 3.0, opinions.SOURCE: 2.0}
 """Sources that count more than the one portion of any other: their questions are as many as those of several."""
 
 HEAVIEST = 4.0

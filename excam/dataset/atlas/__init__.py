@@ -18,7 +18,7 @@ from excam.dataset.item import Item
 FACTS = Path(__file__).parent / "facts"
 TITLES = {
     everyday.SOURCE: "atlas: everyday life in some fifty countries",
-    choices.CUSTOMS: "atlas: customs of 45 countries",
+    choices.CUSTOMS: "atlas: customs of 70 countries",
     choices.SCHOOL: "atlas: school subjects in 16 languages",
     opinions.SOURCE: "atlas: what most people answer in surveys",
 }
