@@ -83,4 +83,4 @@ def test_the_atlas_is_in_train_alone_and_changes_no_other_row(
     assert [row for row in rows(with_atlas, "train") if row["source"] not in TITLES] == rows(built, "train")
     assert {row["source"] for row in added} == set(TITLES)
     assert {str(row["item_id"]) for row in added} == {item.item_id for item in atlas_items(tmp_path / "facts")}
-    assert "atlas: customs of 45 countries" in (with_atlas.folder / "card.md").read_text("utf-8")
+    assert "atlas: customs of 70 countries" in (with_atlas.folder / "card.md").read_text("utf-8")
