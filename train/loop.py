@@ -74,7 +74,7 @@ class Trainer:
         measured, last = self._part(self.clock.progress(max(0, self.place.step - 1))), {}
         self._say(step=self.place.step, steps=self.steps, examples=len(self.train_set))
         tokens, seen, since = 0, 0, time.monotonic()
-        for where, batch in feed(self._turns(), self.train_set, self.recipe.batch_tokens, self.device):
+        for where, batch in self._ready():
             progress = self.clock.progress(self.place.step)
             if progress >= 1 or until(self.place.step):
                 break
@@ -152,6 +152,9 @@ class Trainer:
                 at += world
                 yield (number, at), batches[at - world + self.run.rank]
             number, at = number + 1, 0
+
+    def _ready(self) -> Iterator[tuple[tuple[int, int], OnDevice]]:
+        return feed(self._turns(), self.train_set, self.recipe.batch_tokens, self.device)
 
     def _step(self, batch: OnDevice, progress: float) -> tuple[dict[str, Tensor], bool]:
         recipe = self.recipe

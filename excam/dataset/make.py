@@ -39,13 +39,18 @@ def _hard(maker: HardErrors, items: Sequence[Item], split: Split, profile: Profi
         return
     tasks = tasks_of(able[0])
     appetite = profile.of(able[0].source)
-    most = round(appetite.twins * SHARES[split] / len(tasks))
+    most = round(appetite.twins * SHARES[split] / (1 if appetite.once else len(tasks)))
     if appetite.natural or profile.natural:
         chosen = draw(able, seed, appetite.rounds, most)
     else:
         chosen = choose(able, seed, appetite.rounds, most, appetite.repeats)
     chosen.sort(key=lambda choice: (choice.item.item_id, choice.wrong, choice.turn))
-    for wording in range(profile.wordings if split is Split.TRAIN and not appetite.once else 1):
+    if appetite.once:
+        told = Deck(tasks, seed, split, able[0].source, "told")
+        for choice in chosen:
+            yield from maker.twins(choice, (told.deal(),))
+        return
+    for wording in range(profile.wordings if split is Split.TRAIN else 1):
         for choice in chosen:
             yield from maker.twins(replace(choice, turn=choice.turn + wording * appetite.repeats))
 

@@ -14,7 +14,8 @@ class Appetite:
 
     ``repeats`` above 1 lets a rare right answer (an ironic text among many plain ones) stand again in another wording,
     so that balance costs less data. ``natural`` draws wrong answers at random instead: opinions and irony are
-    judged by how common they are, a fact of a culture is not. ``once`` has enough questions to put each in one wording.
+    judged by how common they are, a fact of a culture is not. ``once`` has enough questions to put each in one wording,
+    with its options or without by turns: the room goes to more facts.
     """
 
     rounds: int = 3
@@ -70,7 +71,7 @@ PROFILES = {
             "epic": Appetite(rounds=1, natural=True),
             "blend": Appetite(rounds=6, twins=48_000),
             "normad": Appetite(rounds=2, repeats=2),
-            "atlas-everyday": Appetite(rounds=1, twins=280_000, once=True),
+            "atlas-everyday": Appetite(rounds=1, twins=320_000, once=True),
             "atlas-customs": Appetite(twins=100_000, once=True),
             "atlas-school": Appetite(twins=64_000, once=True),
             "atlas-opinions": Appetite(rounds=1, twins=120_000, natural=True, once=True),

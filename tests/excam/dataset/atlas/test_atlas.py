@@ -14,7 +14,7 @@ from excam.dataset.atlas import FACTS, TITLES, atlas_items, choices, everyday, o
 from excam.dataset.atlas.lines import read_lines
 from excam.dataset.build import Built, build
 from excam.dataset.duplicates import SIMILAR
-from excam.dataset.profile import Profile
+from excam.dataset.profile import PROFILES, Profile
 from tests.excam.dataset.conftest import MakeItem
 
 PARTS = [("everyday", 1, 6000), ("customs", 1, 16_000), ("school", 3, 2900), ("opinions", 0, 1300)]
@@ -71,7 +71,9 @@ def test_the_atlas_is_in_train_alone_and_changes_no_other_row(
     for name, line in facts.items():
         (tmp_path / "facts" / name).mkdir(parents=True)
         (tmp_path / "facts" / name / "some.txt").write_text(line, "utf-8")
-    with_atlas = build(small_sources, tmp_path / "out", replace(small_profile, atlas=tmp_path / "facts"), seed=3)
+    appetite = small_profile.appetite | {choices.CUSTOMS: PROFILES["full"].of(choices.CUSTOMS)}
+    profile = replace(small_profile, atlas=tmp_path / "facts", appetite=appetite)
+    with_atlas = build(small_sources, tmp_path / "out", profile, seed=3)
 
     def rows(found: Built, split: str) -> list[dict[str, object]]:
         table = pq.read_table(found.folder / f"{split}.parquet")
@@ -83,4 +85,6 @@ def test_the_atlas_is_in_train_alone_and_changes_no_other_row(
     assert [row for row in rows(with_atlas, "train") if row["source"] not in TITLES] == rows(built, "train")
     assert {row["source"] for row in added} == set(TITLES)
     assert {str(row["item_id"]) for row in added} == {item.item_id for item in atlas_items(tmp_path / "facts")}
+    customs = Counter(row["task"] for row in added if row["source"] == choices.CUSTOMS)
+    assert customs == {"qa_options": 2, "freeform_qa": 2}, "two wrong answers, each a twin in one of the two tasks"
     assert "atlas: customs of 70 countries" in (with_atlas.folder / "card.md").read_text("utf-8")
