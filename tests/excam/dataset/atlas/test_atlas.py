@@ -17,7 +17,7 @@ from excam.dataset.duplicates import SIMILAR
 from excam.dataset.profile import PROFILES, Profile
 from tests.excam.dataset.conftest import MakeItem
 
-PARTS = [("everyday", 1, 6000), ("customs", 1, 16_000), ("school", 3, 2900), ("opinions", 0, 1300)]
+PARTS = [("everyday", 1, 8000), ("customs", 1, 18_000), ("school", 3, 2900), ("opinions", 0, 3000)]
 
 
 @pytest.mark.parametrize(("name", "question", "fewest"), PARTS)
@@ -29,8 +29,8 @@ def test_no_question_stands_twice(name: str, question: int, fewest: int) -> None
 
 def test_every_choice_and_opinion_that_ships_can_be_read() -> None:
     assert len({item.language for item in choices.read_school(FACTS / "school")}) == 16
-    assert len(list(choices.read_customs(FACTS / "customs"))) > 16_000
-    assert len(list(opinions.read(FACTS / "opinions"))) > 30_000
+    assert len(list(choices.read_customs(FACTS / "customs"))) > 18_000
+    assert len(list(opinions.read(FACTS / "opinions"))) > 80_000
 
 
 def test_everyday_life_that_ships_can_be_read(tmp_path: Path) -> None:
