@@ -65,12 +65,7 @@ class Steps:
         self.network, self.recipe = network, recipe
         self.device = next(network.parameters()).device
         self.decisions = torch.tensor(examples.decisions, device=self.device)
-        self.optimizer = make_optimizer(
-            list(lora.parameters(network).values()),
-            learning_rate=recipe.learning_rate,
-            betas=(recipe.beta1, recipe.beta2),
-            weight_decay=recipe.weight_decay,
-        )
+        self.optimizer = make_optimizer(lora.parameters(network).values(), recipe)
         room, share = recipe.batch_tokens, recipe.report_share
         turns = epoch(examples, seed=0, number=0, batch_tokens=room, balance=recipe.balance, report_share=share)
         chosen = list(itertools.islice(enumerate(turns), batches))

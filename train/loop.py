@@ -124,13 +124,7 @@ class Trainer:
         return int(progress / (self.run.figures_every or 1e-9))
 
     def _optimizer(self) -> torch.optim.AdamW:
-        recipe = self.recipe
-        return make_optimizer(
-            list(lora.parameters(self.model).values()),
-            learning_rate=recipe.learning_rate,
-            betas=(recipe.beta1, recipe.beta2),
-            weight_decay=recipe.weight_decay,
-        )
+        return make_optimizer(lora.parameters(self.model).values(), self.recipe)
 
     def _epoch(self, number: int) -> Iterator[list[Turn]]:
         recipe = self.recipe

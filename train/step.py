@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch.nn import functional
 from train.attention import Layout, laid_out
 from train.batches import Batch
 from train.examples import CORRECT, ERROR
+from train.recipe import Recipe
 
 CONTRAST = 0.3
 """What the gap between two answers' log-likelihoods counts, which are sums over all their tokens."""
@@ -155,9 +157,13 @@ def train_step(
     return {name: part.detach() for name, part in parts.items()}, finite
 
 
-def make_optimizer(
-    parameters: list[torch.nn.Parameter], *, learning_rate: float, betas: tuple[float, float], weight_decay: float
-) -> torch.optim.AdamW:
-    """AdamW over the adapter, in one kernel where there is a GPU."""
-    fused = all(parameter.is_cuda for parameter in parameters)
-    return torch.optim.AdamW(parameters, lr=learning_rate, betas=betas, weight_decay=weight_decay, fused=fused)
+def make_optimizer(parameters: Iterable[torch.nn.Parameter], recipe: Recipe) -> torch.optim.AdamW:
+    """AdamW over the adapter as the recipe sets it, in one kernel where there is a GPU."""
+    trained = list(parameters)
+    return torch.optim.AdamW(
+        trained,
+        lr=recipe.learning_rate,
+        betas=(recipe.beta1, recipe.beta2),
+        weight_decay=recipe.weight_decay,
+        fused=all(parameter.is_cuda for parameter in trained),
+    )

@@ -14,6 +14,7 @@ from train import lora
 from train.batches import epoch, pack
 from train.examples import Examples
 from train.model import compile_layers
+from train.recipe import Recipe
 from train.step import (
     CONTRAST,
     OnDevice,
@@ -121,9 +122,7 @@ def test_gradients_equal_those_of_sequences_run_alone(examples: Examples) -> Non
 def test_the_loss_goes_down_and_a_gradient_that_is_not_finite_changes_nothing(examples: Examples) -> None:
     model = tiny_model()
     lora.attach(model, layers=["q_proj", "v_proj", "up_proj", "down_proj"], rank=8, alpha=16, dropout=0, seed=0)
-    optimizer = make_optimizer(
-        list(lora.parameters(model).values()), learning_rate=1e-2, betas=(0.9, 0.95), weight_decay=0.0
-    )
+    optimizer = make_optimizer(lora.parameters(model).values(), Recipe(learning_rate=1e-2))
     batch, decisions, weights = OnDevice.of(first_batch(examples), CPU), torch.tensor(DECISIONS), Weights(1, 1, 0.5)
     first = total(losses(model, batch, decisions, text=True), weights).item()
     for _ in range(60):
