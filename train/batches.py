@@ -36,6 +36,7 @@ class Batch:
     ``sequences`` name the places of each example's tokens in ``ids``; what lies behind the last is filler. Text is
     predicted at ``text_at``; decisions at ``decide_at``, in the order of ``turns``; ``twins`` holds rows (wrong,
     right) of these. What a twin says and the other does not is predicted at ``answer_at``; ``answer_turn`` says whose.
+    What both say lies at ``said_by_both``.
     """
 
     turns: tuple[Turn, ...]
@@ -53,6 +54,7 @@ class Batch:
     answer_at: Ints
     answer_target: Ints
     answer_turn: Ints
+    said_by_both: Ints
 
 
 def units(examples: Examples) -> list[tuple[int, ...]]:
@@ -133,6 +135,7 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
     sequences: list[Ints] = []
     text: list[tuple[Ints, Ints, float]] = []
     answers = [(np.zeros(0, np.int64),) * 3]
+    said_by_both = [np.zeros(0, np.int64)]
     at, last_index = 0, -1
     for turn in turns:
         tokens, taken = examples.tokens(turn.index), length(examples, turn)
@@ -149,6 +152,8 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
             own = max(1, int(examples.common[turn.index]))  # nothing stands before a first token to predict it
             said = tokens[own:prompt].astype(np.int64)
             answers.append((sequence[own - 1 : prompt - 1], said, np.full(len(said), len(sequences), np.int64)))
+        if twins:
+            said_by_both.append(sequence[examples.preamble : shared])
         sequences.append(sequence)
         at, last_index = at + taken - shared, turn.index
     decide_at = np.array(
@@ -179,4 +184,5 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
         answer_at=answer_at,
         answer_target=answer_target,
         answer_turn=answer_turn,
+        said_by_both=np.concatenate(said_by_both),
     )

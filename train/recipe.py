@@ -41,6 +41,9 @@ class Recipe(BaseModel):
     rank: int = Field(default=64, ge=1, description="of the adapter while it trains")
     alpha: float = Field(default=64.0, gt=0, description="the update counts alpha / rank")
     dropout: float = Field(default=0.0, ge=0, lt=1, description="of the adapter's input")
+    word_dropout: float = Field(
+        default=0.0, ge=0, lt=1, description="of what two twins both say: a fact is to be known in other words too"
+    )
     layers: tuple[str, ...] = Field(
         default=("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"),
         min_length=1,

@@ -40,6 +40,7 @@ class OnDevice:
     answer_at: Tensor
     answer_target: Tensor
     answer_turn: Tensor
+    said_by_both: Tensor
 
     @classmethod
     def of(cls, batch: Batch, device: torch.device) -> OnDevice:
@@ -62,6 +63,7 @@ class OnDevice:
             answer_at=move(batch.answer_at),
             answer_target=move(batch.answer_target),
             answer_turn=move(batch.answer_turn),
+            said_by_both=move(batch.said_by_both),
         )
 
 
@@ -75,9 +77,15 @@ class Weights:
     answer: float = 0.0
 
 
-def hidden_states(model: Any, batch: OnDevice) -> Tensor:
-    """The last layer's states, one a token. The head comes later, and only where something is predicted."""
+def hidden_states(model: Any, batch: OnDevice, hide: float = 0.0) -> Tensor:
+    """The last layer's states, one a token. The head comes later, and only where something is predicted.
+
+    ``hide`` is the share of what both twins say that the model does not get to read, drawn anew each time.
+    """
     words = model.get_input_embeddings()(batch.ids)
+    if hide:
+        read = torch.rand(len(batch.said_by_both), device=words.device) >= hide
+        words = words * torch.ones_like(words[..., :1]).index_copy(1, batch.said_by_both, read.to(words)[None, :, None])
     if torch.is_grad_enabled():
         words.requires_grad_()  # so that the first layer is compiled like all others
     decoder = model.get_decoder()
@@ -101,13 +109,15 @@ def answer_likelihood(model: Any, states: Tensor, batch: OnDevice) -> tuple[Tens
     return none.index_add(0, batch.answer_turn, each), none.index_add(0, batch.answer_turn, torch.ones_like(each))
 
 
-def losses(model: Any, batch: OnDevice, decisions: Tensor, *, text: bool, answer: bool = False) -> dict[str, Tensor]:
+def losses(
+    model: Any, batch: OnDevice, decisions: Tensor, *, text: bool, answer: bool = False, hide: float = 0.0
+) -> dict[str, Tensor]:
     """The parts of the loss: the decision among three, the ranking between twins, the report's text.
 
     With ``answer`` also how unlikely the right one of two answers is, and how much likelier than the wrong one: a judge
     that could give the answer itself knows more than one that only tells twins apart.
     """
-    states = hidden_states(model, batch)
+    states = hidden_states(model, batch, hide)
     logits = decision_logits(model, states, batch, decisions)
     each = functional.cross_entropy(logits, batch.label, reduction="none")
     parts = {"decision": (each * batch.weight).sum() / batch.weight.sum()}
@@ -136,14 +146,20 @@ def total(parts: dict[str, Tensor], weights: Weights) -> Tensor:
 
 
 def train_step(
-    model: Any, optimizer: torch.optim.Optimizer, batch: OnDevice, decisions: Tensor, weights: Weights, clip: float
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    batch: OnDevice,
+    decisions: Tensor,
+    weights: Weights,
+    clip: float,
+    hide: float = 0.0,
 ) -> tuple[dict[str, Tensor], bool]:
     """Descend once; False where the gradient was not finite and nothing was changed.
 
     With several workers every one has its own batch: gradients are averaged first, so all take the same step or none.
     """
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    parts = losses(model, batch, decisions, text=weights.report > 0, answer=weights.answer > 0)
+    parts = losses(model, batch, decisions, text=weights.report > 0, answer=weights.answer > 0, hide=hide)
     torch.autograd.backward(total(parts, weights))
     if dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1:
         for parameter in trained:

@@ -98,6 +98,29 @@ def test_the_loss_of_answers_is_that_of_what_twins_say_differently(examples: Exa
     torch.testing.assert_close(both - without, 0.5 * (parts["answer"] + parts["contrast"]))
 
 
+def test_words_that_both_twins_say_may_be_hidden_and_no_others(examples: Examples) -> None:
+    model, batch = tiny_model().eval(), first_batch(examples)
+    said = {
+        int(place)
+        for sequence, turn in zip(batch.sequences, batch.turns, strict=True)
+        if examples.twin[turn.index] >= 0
+        for place in sequence[examples.preamble : examples.common[turn.index]]
+    }
+    assert set(batch.said_by_both.tolist()) == said
+    read: list[torch.Tensor] = []
+    model.get_decoder().register_forward_pre_hook(
+        lambda module, inputs, named: read.append(named["inputs_embeds"].detach()[0]), with_kwargs=True
+    )
+    torch.manual_seed(0)
+    hidden_states(model, OnDevice.of(batch, CPU))
+    hidden_states(model, OnDevice.of(batch, CPU), hide=0.5)
+    plain, some = read
+    gone = set(np.flatnonzero((some != plain).any(-1).numpy()).tolist())
+    assert gone < said
+    assert 0.3 < len(gone) / len(said) < 0.7
+    assert not some[list(gone)].any()
+
+
 def test_gradients_equal_those_of_sequences_run_alone(examples: Examples) -> None:
     model, batch = tiny_model(), first_batch(examples)
     lora.attach(model, layers=["q_proj", "k_proj", "v_proj", "down_proj"], rank=4, alpha=8, dropout=0, seed=0)
