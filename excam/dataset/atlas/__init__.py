@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from excam.dataset.atlas import choices, everyday, opinions
+from excam.dataset.atlas.rewordings import read_rewordings
 from excam.dataset.duplicates import components
 from excam.dataset.item import Item
 
@@ -27,10 +28,11 @@ TITLES = {
 
 def atlas_items(facts: Path = FACTS) -> Iterator[Item]:
     """Every fact of the atlas as an item; a line that cannot be read is a fault that names it."""
-    yield from everyday.read(facts / "everyday")
-    yield from choices.read_customs(facts / "customs")
+    again = facts / "rewordings"
+    yield from everyday.read(facts / "everyday", read_rewordings(again / "everyday", 1))
+    yield from choices.read_customs(facts / "customs", read_rewordings(again / "customs", 2))
     yield from choices.read_school(facts / "school")
-    yield from opinions.read(facts / "opinions")
+    yield from opinions.read(facts / "opinions", read_rewordings(again / "opinions", 1))
 
 
 def unlike(atlas: Sequence[Item], held_out: Sequence[Item], similar: float) -> list[Item]:

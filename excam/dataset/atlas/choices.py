@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import MappingProxyType
 
 from excam.country import normalise
 from excam.dataset.atlas.lines import Line, read_lines
+from excam.dataset.atlas.rewordings import Rewordings
 from excam.dataset.item import Item, Task
 from excam.dataset.sources.grouping import digest
 from excam.dataset.sources.ordering import show
@@ -18,11 +20,15 @@ CUSTOMS = "atlas-customs"
 SCHOOL = "atlas-school"
 
 
-def read_customs(folder: Path) -> Iterator[Item]:
-    """One item a line."""
+def read_customs(folder: Path, again: Rewordings = MappingProxyType({})) -> Iterator[Item]:
+    """One item a line, and one of the same group for its rewording."""
     for line in read_lines(folder, 4):
-        code, question, *options = line.fields
-        yield _item(line, CUSTOMS, code, question, options)
+        code, question, right, *wrong = line.fields
+        item = _item(line, CUSTOMS, code, question, [right, *wrong])
+        yield item
+        if question in again:
+            other, answer = again[question]
+            yield _item(line, CUSTOMS, code, other, [answer, *wrong]).model_copy(update={"group": item.group})
 
 
 def read_school(folder: Path) -> Iterator[Item]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import MappingProxyType
 
 from excam.country import normalise
 from excam.dataset.atlas.lines import Line, answers, read_lines
+from excam.dataset.atlas.rewordings import Rewordings, worded
 from excam.dataset.item import Item, Task
 from excam.dataset.sources.blend_answers import FEWEST_VOTES, Annotation, Asked, Vote
 from excam.dataset.sources.blend_question import Question
@@ -26,14 +28,14 @@ SOURCE = "atlas-everyday"
 _PLACE = "{place}"
 
 
-def read(folder: Path) -> Iterator[Item]:
+def read(folder: Path, again: Rewordings = MappingProxyType({})) -> Iterator[Item]:
     """One item for each answer of each region that another country's answer can be wrong beside."""
-    items = [item for line in read_lines(folder, 3) for item in _items(line)]
+    items = [item for line in read_lines(folder, 3) for item in _items(line, again)]
     for item in spread(items):
         yield item.model_copy(update={"options": show(item.item_id, item.gold, item.wrong)})
 
 
-def _items(line: Line) -> Iterator[Item]:
+def _items(line: Line, again: Rewordings) -> Iterator[Item]:
     topic, question = line.fields[:2]
     if _PLACE not in question:
         raise line.fault(f"the question names no {_PLACE}")
@@ -42,13 +44,14 @@ def _items(line: Line) -> Iterator[Item]:
     whole = Question(name, asked, COMMON, topic)
     for region in asked.values():
         for gold, wrong in whole.right_and_wrong(region):
-            if wrong and region.annotation:
+            if wrong:
+                item_id = f"{SOURCE}:{name}:{region.region.name}:{digest(gold)[:8]}"
                 yield Item(
-                    item_id=f"{SOURCE}:{name}:{region.region.name}:{digest(gold)[:8]}",
+                    item_id=item_id,
                     group=f"{SOURCE}:{name}",
                     source=SOURCE,
                     task=Task.QA_OPTIONS,
-                    question=region.annotation.question,
+                    question=worded(question, again, item_id).replace(_PLACE, region.region.spoken),
                     gold=gold,
                     wrong=tuple(wrong),
                     country=region.region.country,

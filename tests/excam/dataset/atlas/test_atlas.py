@@ -12,12 +12,13 @@ import pytest
 from excam.country import normalise
 from excam.dataset.atlas import FACTS, TITLES, atlas_items, choices, everyday, opinions, unlike
 from excam.dataset.atlas.lines import read_lines
+from excam.dataset.atlas.rewordings import read_rewordings
 from excam.dataset.build import Built, build
 from excam.dataset.duplicates import SIMILAR
 from excam.dataset.profile import PROFILES, Profile
 from tests.excam.dataset.conftest import MakeItem
 
-PARTS = [("everyday", 1, 8000), ("customs", 1, 18_000), ("school", 3, 2900), ("opinions", 0, 3000)]
+PARTS = [("everyday", 1, 9700), ("customs", 1, 22_000), ("school", 3, 2900), ("opinions", 0, 4100)]
 
 
 @pytest.mark.parametrize(("name", "question", "fewest"), PARTS)
@@ -27,10 +28,25 @@ def test_no_question_stands_twice(name: str, question: int, fewest: int) -> None
     assert [text for text, count in asked.items() if count > 1] == []
 
 
+@pytest.mark.parametrize(("name", "question", "fields"), [("everyday", 1, 1), ("customs", 1, 2), ("opinions", 0, 1)])
+def test_every_rewording_is_of_a_question_that_stands_and_in_words_of_its_own(
+    name: str, question: int, fields: int
+) -> None:
+    asked = {line.fields[question] for line in read_lines(FACTS / name, 3)}
+    again = read_rewordings(FACTS / "rewordings" / name, fields)
+    assert len(again) > 3000
+    assert not again.keys() - asked
+    new = {others[0] for others in again.values()}
+    assert not new & asked
+    assert len(new) == len(again)
+    if name == "everyday":
+        assert [text for text in new if text.count("{place}") != 1] == []
+
+
 def test_every_choice_and_opinion_that_ships_can_be_read() -> None:
     assert len({item.language for item in choices.read_school(FACTS / "school")}) == 16
-    assert len(list(choices.read_customs(FACTS / "customs"))) > 18_000
-    assert len(list(opinions.read(FACTS / "opinions"))) > 80_000
+    assert len(list(choices.read_customs(FACTS / "customs"))) > 22_000
+    assert len(list(opinions.read(FACTS / "opinions"))) > 120_000
 
 
 def test_everyday_life_that_ships_can_be_read(tmp_path: Path) -> None:

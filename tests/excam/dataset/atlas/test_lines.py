@@ -9,6 +9,7 @@ import pytest
 
 from excam.dataset.atlas import choices, everyday, opinions
 from excam.dataset.atlas.lines import AtlasError, read_lines
+from excam.dataset.atlas.rewordings import read_rewordings
 from excam.dataset.item import Item
 
 Read = Callable[[Path], Iterator[Item]]
@@ -50,3 +51,21 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, read: Read, line: s
     with pytest.raises(AtlasError, match=rf"{tmp_path.name}/facts\.txt:2: ") as told:
         list(read(written(tmp_path, "# facts", line)))
     assert reason in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("What is eaten?|Food?|borscht",), "2 fields stand behind the question where 1 belong"),
+        (("What is eaten?|Food?", "What is eaten?|Eaten is what?"), "was put in other words before"),
+        (("What is eaten?",), "1 fields where 2 belong"),
+    ],
+)
+def test_a_rewording_that_cannot_be_read_is_named(tmp_path: Path, lines: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(AtlasError, match=rf"{tmp_path.name}/facts\.txt:{len(lines)}: ") as told:
+        read_rewordings(written(tmp_path, *lines), 1)
+    assert reason in str(told.value)
+
+
+def test_an_atlas_without_rewordings_has_none(tmp_path: Path) -> None:
+    assert read_rewordings(tmp_path / "none", 1) == {}

@@ -56,6 +56,34 @@ def test_a_custom_is_multiple_choice(tmp_path: Path) -> None:
     assert sorted(item.options) == ["a drum", "a rake", "an empty seat"]
 
 
+def test_a_custom_put_in_other_words_is_another_item_of_its_group(tmp_path: Path) -> None:
+    again = {"What stands on a Polish table?": ("Set for nobody at a Polish feast:", "one empty chair")}
+    first, other = choices.read_customs(
+        written(tmp_path, "PL|What stands on a Polish table?|an empty seat|a rake|a drum"), again
+    )
+    assert (other.question, other.gold, other.wrong) == (
+        *("Set for nobody at a Polish feast:", "one empty chair"),
+        ("a rake", "a drum"),
+    )
+    assert other.group == first.group
+    assert other.item_id != first.item_id
+
+
+def test_a_question_of_many_countries_is_put_in_both_wordings(tmp_path: Path) -> None:
+    regions = ("US", "GB", "MX", "IR", "GR", "ES", "CN", "KR", "ET", "DZ")
+    kinds = ("bagel", "toast", "tortilla", "lavash", "pita", "mollete", "mantou", "toseu", "injera", "kesra")
+    breads = "|".join(f"{code}={kind}" for code, kind in zip(regions, kinds, strict=True))
+    again = {"What bread is eaten in {place}?": ("The bread of {place}:",)}
+    items = list(everyday.read(written(tmp_path, f"Food|What bread is eaten in {{place}}?|{breads}"), again))
+    put = {item.country: item.question for item in items}
+    assert {question.partition(" ")[0] for question in put.values()} == {"What", "The"}
+    assert put["MX"] in {"What bread is eaten in Mexico?", "The bread of Mexico:"}
+    assert len({item.group for item in items}) == 1
+    opinion = "Is work a duty?|yes;no|" + "|".join(f"{code}=1" for code in regions)
+    asked = opinions.read(written(tmp_path, opinion), {"Is work a duty?": ("Work is a duty: yes or no?",)})
+    assert {item.question for item in asked} == {"Is work a duty?", "Work is a duty: yes or no?"}
+
+
 def test_a_school_question_is_in_the_language_of_its_country(tmp_path: Path) -> None:
     [item] = choices.read_school(written(tmp_path, "pl|PL|History|Kiedy była bitwa pod Grunwaldem?|1410|1385|1525"))
     assert (item.language, item.country, item.topic) == ("pl", "PL", "History")
