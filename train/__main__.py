@@ -37,7 +37,7 @@ def main() -> None:
     options.add_argument("--share", type=float, default=1.0, help="of the questions to train on")
     options.add_argument("--from", dest="begin", action="append", default=[], type=Path, help="adapters; their mean")
     options.add_argument("--minutes", type=float, help="end then, with the learning rate fitted to it")
-    options.add_argument("--steps", type=int, help="at most so many steps")
+    options.add_argument("--steps", type=int, help="at most so many steps; 0 measures the adapters of --from")
     options.add_argument("--say-every", type=int, default=20)
     options.add_argument("--figures-every", type=float, default=0.2, help="share of the run between dev figures")
     options.add_argument("--dev-sample", type=int, default=2000)

@@ -31,6 +31,7 @@ class Run:
     """What a run is given beside its recipe.
 
     For the record: ``without`` and ``share`` say what of the data it learns from, ``begin`` the adapters it began with.
+    A run of no steps measures those, and saves their mean.
     """
 
     out: Path
@@ -46,6 +47,10 @@ class Run:
     share: float = 1.0
     begin: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.max_steps == 0 and not self.begin:
+            raise UserError("a run of no steps that begins with nothing makes no judge", "give it --steps, or --from")
+
 
 class Trainer:
     """Trains one adapter. Several workers take every world-th batch each and average their gradients."""
@@ -60,7 +65,9 @@ class Trainer:
         per_epoch = len(list(self._epoch(0))) // run.world
         if not per_epoch:
             raise UserError(f"{len(train)} examples fill no batch for {run.world} workers", "use fewer workers")
-        self.steps = min(max(1, int(per_epoch * recipe.epochs)), run.max_steps or 2**62)
+        self.steps = max(1, int(per_epoch * recipe.epochs))
+        if run.max_steps is not None:
+            self.steps = min(self.steps, run.max_steps)
         run.out.mkdir(parents=True, exist_ok=True)
         found = checkpoint.load(run.out, model, self.optimizer, self.device)
         if found:

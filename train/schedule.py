@@ -28,7 +28,7 @@ class Clock:
         return self.spent + time.monotonic() - self._since
 
     def progress(self, step: int) -> float:
-        by_steps = step / self.steps
+        by_steps = step / self.steps if self.steps else 1.0
         by_time = self.seconds / (60 * self.minutes) if self.minutes else 0.0
         return min(1.0, max(by_steps, by_time))
 

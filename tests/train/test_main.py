@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.train.conftest import tiny_model, toy_examples
+from train import adapter
 from train.__main__ import main
 
 
@@ -36,6 +38,26 @@ def test_a_run_goes_on_for_longer_but_not_with_another_recipe(host: Path, monkey
         run(host, monkeypatch, "--steps", "2", "--set", "learning_rate=0.5")
     run(host, monkeypatch, "--steps", "2")
     assert json.loads((host / "out" / "result.json").read_text())["place"]["step"] == 2
+
+
+def test_a_run_of_no_steps_measures_the_mean_of_adapters(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in ("1", "2"):
+        run(host, monkeypatch, "--steps", "2", "--set", f"seed={seed}", "--out", f"run{seed}")
+    both = [host / f"run{seed}" / "adapter" for seed in ("1", "2")]
+    run(host, monkeypatch, "--steps", "0", *(f"--from={folder}" for folder in both), "--set", "rank=16")
+    result = json.loads((host / "out" / "result.json").read_text())
+    assert result["place"]["step"] == 0
+    assert result["begin"] == [str(folder) for folder in both]
+    assert result["dev"]["scaled_accuracy"] == pytest.approx(result["dev"]["scaled_accuracy_pooled"])
+    saved, mean = adapter.mean_update([host / "out" / "adapter"]), adapter.mean_update(both)
+    for name, (down, up) in mean.items():
+        apart = saved[name][1] @ saved[name][0] - up @ down
+        assert apart.norm() < 0.01 * (up @ down).norm()
+
+
+def test_a_run_of_no_steps_that_begins_with_nothing_is_refused(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit, match="makes no judge"):
+        run(host, monkeypatch, "--steps", "0")
 
 
 @pytest.mark.parametrize("change", ["rank", "rank=many"])
