@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
 from tests.train.conftest import tiny_model, toy_examples
 from train import adapter
