@@ -164,9 +164,8 @@ class Trainer:
             group["lr"] = rate
         report = recipe.report_weight_at(progress)
         weights = Weights(recipe.decision_weight, recipe.ranking_weight, report, recipe.answer_weight)
-        if (
-            recipe.dropout or recipe.word_dropout
-        ):  # drawn for this step alone: a resumed run drops the same, on any device and in every worker
+        if recipe.dropout or recipe.word_dropout:
+            # Drawn for this step alone: a resumed run drops the same, on any device and in every worker.
             torch.manual_seed(((recipe.seed * 1_000_003 + self.place.step) * 1_009 + self.run.rank) % 2**63)
         self.place.step += 1
         return train_step(self.model, self.optimizer, batch, self.decisions, weights, recipe.clip, recipe.word_dropout)
