@@ -72,6 +72,7 @@ def train(
     from train.worker import Job
 
     refuse_password(storage or "")
+    run = Run(out, max_steps=options.pop("steps"), without=without, share=share, begin=begin, **options)
     chosen = Recipe.load(recipe or Path(base).name, **read_changes(changes))
     kept = storage if storage and "://" in storage else str(Path(storage or out).resolve())
     for folder in {out.resolve(), *([] if "://" in kept else [Path(kept)])}:
@@ -87,12 +88,11 @@ def train(
     gpus = float(there.get("GPU", 0) > 0) if gpus_per_worker is None else gpus_per_worker
     cpus = 1.0 if gpus else max(1.0, there.get("CPU", 1.0) // workers)
     require_room(workers, cpus, gpus)
-    options["max_steps"] = options.pop("steps")
     job = Job(
         base=str(found.path) if Path(base).is_dir() else base,
         base_sha256=found.sha256,
         recipe=chosen,
-        run=Run(out, without=without, share=share, begin=begin, **options),
+        run=run,
         storage=kept,
         workers=workers,
         cpus_per_worker=cpus,
