@@ -22,6 +22,7 @@ from train.recipe import Recipe
     ("more", "complaint"),
     [
         (["--resume"], "holds no run"),
+        (["--steps", "0"], "makes no judge"),
         (["--set", "rank"], "changes nothing"),
         (["--set", "rang=8"], "rang"),
         (["--recipe", "nobody"], "no recipe"),
