@@ -18,7 +18,7 @@ from excam.dataset.duplicates import SIMILAR
 from excam.dataset.profile import PROFILES, Profile
 from tests.excam.dataset.conftest import MakeItem
 
-PARTS = [("everyday", 1, 9700), ("customs", 1, 22_000), ("school", 3, 2900), ("opinions", 0, 4100)]
+PARTS = [("everyday", 1, 11_300), ("customs", 1, 22_000), ("school", 3, 2900), ("opinions", 0, 4600)]
 
 
 @pytest.mark.parametrize(("name", "question", "fewest"), PARTS)
