@@ -71,13 +71,13 @@ class Steps:
         chosen = list(itertools.islice(enumerate(turns), batches))
         packed = (pack(examples, turn, room) for _, turn in chosen)
         self.batches: Iterator[OnDevice] = itertools.cycle([OnDevice.of(batch, self.device) for batch in packed])
-        self.fed = (batch for _, batch in feed(itertools.cycle(chosen), examples, room, self.device))
+        fed = feed(itertools.cycle(chosen), lambda _, turn: pack(examples, turn, room), self.device)
+        self.fed = (batch for _, batch in fed)
 
     def run(self, count: int, *, fed: bool = False) -> float:
         """Seconds that so many steps take, until the device has done them."""
         recipe = self.recipe
-        report = recipe.report_weight_at(1)
-        weights = Weights(recipe.decision_weight, recipe.ranking_weight, report, recipe.answer_weight)
+        weights = Weights.of(recipe, 1)
         begun = time.monotonic()
         for batch in itertools.islice(self.fed if fed else self.batches, count):
             train_step(self.network, self.optimizer, batch, self.decisions, weights, recipe.clip)

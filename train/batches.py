@@ -8,7 +8,7 @@ with errors are longer, and a judge would learn the length. What attention needs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from excam.fault import UserError
 from train.examples import ERROR, Examples
+from train.notes import lay
 
 Ints = NDArray[np.int64]
 
@@ -36,7 +37,7 @@ class Batch:
     ``sequences`` name the places of each example's tokens in ``ids``; what lies behind the last is filler. Text is
     predicted at ``text_at``; decisions at ``decide_at``, in the order of ``turns``; ``twins`` holds rows (wrong,
     right) of these. What a twin says and the other does not is predicted at ``answer_at``; ``answer_turn`` says whose.
-    What both say lies at ``said_by_both``.
+    What both say lies at ``said_by_both``. The answers of notes, which come last, are predicted at ``note_at``.
     """
 
     turns: tuple[Turn, ...]
@@ -55,6 +56,8 @@ class Batch:
     answer_target: Ints
     answer_turn: Ints
     said_by_both: Ints
+    note_at: Ints
+    note_target: Ints
 
 
 def units(examples: Examples) -> list[tuple[int, ...]]:
@@ -128,8 +131,8 @@ def in_order(examples: Examples, chosen: Sequence[int], batch_tokens: int) -> It
         yield batch
 
 
-def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
-    """Lay the turns end to end and mark what is predicted where."""
+def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int, notes: Iterable[int] = ()) -> Batch:
+    """Lay the turns end to end and mark what is predicted where; notes take the room that is left."""
     ids = np.full(batch_tokens, examples.end, np.int64)
     positions = np.arange(batch_tokens, dtype=np.int64) % 64
     sequences: list[Ints] = []
@@ -165,6 +168,7 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
         for row, turn in enumerate(turns)
         if examples.label[turn.index] == ERROR and int(examples.twin[turn.index]) in rows
     ]
+    noted = lay(examples.notes, notes, ids, positions, at)
     weights = np.array([turn.weight for turn in turns], np.float32)
     answer_at, answer_target, answer_turn = (np.concatenate(part) for part in zip(*answers, strict=True))
     twins = np.array(pairs, np.int64).reshape(-1, 2)
@@ -172,7 +176,7 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
         turns=tuple(turns),
         ids=ids,
         positions=positions,
-        sequences=tuple(sequences),
+        sequences=(*sequences, *noted.sequences),
         text_at=np.concatenate([places for places, _, _ in text]),
         text_target=np.concatenate([targets for _, targets, _ in text]),
         text_weight=np.concatenate([np.full(len(places), weight, np.float32) for places, _, weight in text]),
@@ -185,4 +189,6 @@ def pack(examples: Examples, turns: Sequence[Turn], batch_tokens: int) -> Batch:
         answer_target=answer_target,
         answer_turn=answer_turn,
         said_by_both=np.concatenate(said_by_both),
+        note_at=noted.at,
+        note_target=noted.target,
     )

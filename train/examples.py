@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,6 +18,10 @@ from excam.decision import DecisionTokens
 from excam.fault import UserError
 from excam.prompt import PromptRenderer
 from excam.report import Status
+from train.notes import Notes
+
+if TYPE_CHECKING:
+    from excam.dataset.atlas.notes import Note
 
 LABELS = ("correct", "error", "not_applicable")
 CORRECT, ERROR, NOT_APPLICABLE = range(3)
@@ -32,7 +36,7 @@ class Examples:
     Example ``i`` is ``ids[starts[i]:starts[i + 1]]``; its first ``prompt[i]`` ids are the prompt, then comes the
     report: the opening that all share, the decision token, the rest. ``twin[i]`` is the other version of the same
     instruction, or -1. ``hard[i]`` says that the pair's error, or its twin's, is a wrong answer of the source;
-    ``group[i]`` numbers the question, story or post that the pair is about.
+    ``group[i]`` numbers the question, story or post that the pair is about. ``notes`` are facts to read beside them.
     """
 
     ids: NDArray[np.int32]
@@ -49,6 +53,7 @@ class Examples:
     decisions: tuple[int, int, int]
     end: int
     dataset: str = ""
+    notes: Notes = field(default_factory=Notes.none)
 
     def __len__(self) -> int:
         return len(self.prompt)
@@ -90,6 +95,7 @@ class Examples:
     def save(self, path: Path) -> None:
         facts = {name: getattr(self, name) for name in ("sources", "opening", "decisions", "end", "dataset")}
         arrays = {name: getattr(self, name) for name in ARRAYS}
+        arrays |= {f"notes_{name}": getattr(self.notes, name) for name in NOTES}
         with path.open("wb") as file:
             np.savez_compressed(file, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)
 
@@ -99,6 +105,7 @@ class Examples:
             with np.load(path, allow_pickle=False) as stored:
                 facts = json.loads(stored["facts"].tobytes())
                 arrays = {name: stored[name] for name in ARRAYS}
+                notes = Notes(*(stored[f"notes_{name}"] for name in NOTES))
         except UNREADABLE as problem:
             raise UserError(
                 f"{path} is no file of tokens: {problem}", "delete it, and make it anew with python -m train.tokenise"
@@ -110,10 +117,12 @@ class Examples:
             decisions=(facts["decisions"][0], facts["decisions"][1], facts["decisions"][2]),
             end=facts["end"],
             dataset=facts["dataset"],
+            notes=notes,
         )
 
 
 ARRAYS = ("ids", "starts", "prompt", "label", "twin", "weight", "source", "hard", "group")
+NOTES = ("ids", "starts", "said", "group")
 
 
 @dataclass(frozen=True)
@@ -163,8 +172,9 @@ def assemble(
     encoded: Iterable[tuple[list[int], list[int]]],
     encoder: Encoder,
     dataset: str = "",
+    notes: Sequence[Note] = (),
 ) -> Examples:
-    """Put encoded rows end to end, number their sources and find their twins."""
+    """Put encoded rows end to end, number their sources and find their twins; the notes lie beside them."""
     pairs = list(encoded)
     pieces = [np.array([*prompt, *report], np.int32) for prompt, report in pairs]
     label = [LABELS.index(row["label"]) for row in rows]
@@ -172,6 +182,8 @@ def assemble(
     twin = _twins([row["twin_id"] for row in rows], label)
     hard = np.array([row["origin"] == "hard" for row in rows], np.bool_)
     hard |= (twin >= 0) & hard[np.maximum(twin, 0)]
+    group = np.unique([f"{row['source']} {row['group']}" for row in rows], return_inverse=True)[1].astype(np.int32)
+    numbers = {row["group"]: number for row, number in zip(rows, group.tolist(), strict=True)}
     return Examples(
         ids=np.concatenate(pieces),
         starts=np.cumsum([0, *map(len, pieces)], dtype=np.int64),
@@ -181,12 +193,13 @@ def assemble(
         weight=np.array([row["weight"] for row in rows], np.float32),
         source=np.array([sources[row["source"]] for row in rows], np.int16),
         hard=hard,
-        group=np.unique([f"{row['source']} {row['group']}" for row in rows], return_inverse=True)[1].astype(np.int32),
+        group=group,
         sources=tuple(sources),
         opening=encoder.deciding.opening,
         decisions=encoder.decisions,
         end=int(encoder.tokenizer.eos_token_id),
         dataset=dataset,
+        notes=Notes.of(notes, numbers, encoder.tokenizer),
     )
 
 

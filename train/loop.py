@@ -14,7 +14,7 @@ from torch import Tensor
 
 from excam.fault import UserError
 from train import checkpoint, lora
-from train.batches import Turn, epoch
+from train.batches import Batch, Turn, epoch, pack
 from train.checkpoint import Place
 from train.decide import decide, sample
 from train.examples import Examples
@@ -58,6 +58,8 @@ class Trainer:
     def __init__(self, model: Any, train: Examples, dev: Examples, recipe: Recipe, run: Run) -> None:
         self.model, self.train_set, self.dev_set, self.recipe, self.run = model, train, dev, recipe, run
         self.device = next(model.parameters()).device
+        if recipe.notes_share and not len(train.notes):
+            raise UserError("the data has no notes to read", "build it with --atlas, or set notes_share=0")
         self.decisions = torch.tensor(train.decisions, device=self.device)
         self.place = Place()
         self.mean: dict[str, Tensor] = {}
@@ -139,7 +141,7 @@ class Trainer:
             self.train_set,
             seed=recipe.seed,
             number=number,
-            batch_tokens=recipe.batch_tokens,
+            batch_tokens=int(recipe.batch_tokens * (1 - recipe.notes_share)),
             balance=recipe.balance,
             report_share=recipe.report_share,
         )
@@ -155,15 +157,20 @@ class Trainer:
             number, at = number + 1, 0
 
     def _ready(self) -> Iterator[tuple[tuple[int, int], OnDevice]]:
-        return feed(self._turns(), self.train_set, self.recipe.batch_tokens, self.device)
+        return feed(self._turns(), self._pack, self.device)
+
+    def _pack(self, where: tuple[int, int], turns: list[Turn]) -> Batch:
+        """With notes drawn for this place in the run alone, so that a resumed run reads the same."""
+        recipe = self.recipe
+        order = self.train_set.notes.drawn(recipe.seed, *where, self.run.rank) if recipe.notes_share else ()
+        return pack(self.train_set, turns, recipe.batch_tokens, order)
 
     def _step(self, batch: OnDevice, progress: float) -> tuple[dict[str, Tensor], bool]:
         recipe = self.recipe
         rate = learning_rate(recipe, progress, self.place.step - self.place.shrunk_at)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        report = recipe.report_weight_at(progress)
-        weights = Weights(recipe.decision_weight, recipe.ranking_weight, report, recipe.answer_weight)
+        weights = Weights.of(recipe, progress)
         if recipe.dropout or recipe.word_dropout:
             # Drawn for this step alone: a resumed run drops the same, on any device and in every worker.
             torch.manual_seed(((recipe.seed * 1_000_003 + self.place.step) * 1_009 + self.run.rank) % 2**63)

@@ -76,6 +76,13 @@ class Recipe(BaseModel):
     balance: float = Field(
         default=0.5, ge=0, le=1, description="1 repeats samples by their weight, 0 weighs their loss; between, both"
     )
+    notes_share: float = Field(
+        default=0.0,
+        ge=0,
+        le=0.9,
+        description="of every batch for notes: the atlas's facts as plain questions and answers",
+    )
+    notes_weight: float = Field(default=1.0, ge=0, description="of giving the answers of the notes")
     source_weight: dict[str, PositiveFloat] = Field(
         default_factory=dict, description="what the samples of a source count in training, times the weight they have"
     )

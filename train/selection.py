@@ -67,5 +67,6 @@ def chosen(examples: Examples, kept: NDArray[np.int64]) -> Examples:
         ids=np.concatenate(pieces),
         starts=np.cumsum([0, *map(len, pieces)], dtype=np.int64),
         twin=place[examples.twin[kept]],
+        notes=examples.notes.about(examples.group[kept]),
         **{name: getattr(examples, name)[kept] for name in ("prompt", "label", "weight", "source", "hard", "group")},
     )

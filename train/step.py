@@ -41,6 +41,8 @@ class OnDevice:
     answer_target: Tensor
     answer_turn: Tensor
     said_by_both: Tensor
+    note_at: Tensor
+    note_target: Tensor
 
     @classmethod
     def of(cls, batch: Batch, device: torch.device) -> OnDevice:
@@ -64,6 +66,8 @@ class OnDevice:
             answer_target=move(batch.answer_target),
             answer_turn=move(batch.answer_turn),
             said_by_both=move(batch.said_by_both),
+            note_at=move(batch.note_at),
+            note_target=move(batch.note_target),
         )
 
 
@@ -75,6 +79,12 @@ class Weights:
     ranking: float
     report: float
     answer: float = 0.0
+    notes: float = 0.0
+
+    @classmethod
+    def of(cls, recipe: Recipe, progress: float) -> Weights:
+        report = recipe.report_weight_at(progress)
+        return cls(recipe.decision_weight, recipe.ranking_weight, report, recipe.answer_weight, recipe.notes_weight)
 
 
 def hidden_states(model: Any, batch: OnDevice, hide: float = 0.0) -> Tensor:
@@ -115,7 +125,8 @@ def losses(
     """The parts of the loss: the decision among three, the ranking between twins, the report's text.
 
     With ``answer`` also how unlikely the right one of two answers is, and how much likelier than the wrong one: a judge
-    that could give the answer itself knows more than one that only tells twins apart.
+    that could give the answer itself knows more than one that only tells twins apart. Where the batch has notes, how
+    unlikely their answers are, too.
     """
     states = hidden_states(model, batch, hide)
     logits = decision_logits(model, states, batch, decisions)
@@ -134,6 +145,9 @@ def losses(
         share = batch.twin_weight / batch.twin_weight.sum().clamp_min(1e-6)
         parts["answer"] = -(share * likely[right] / tokens[right].clamp_min(1)).sum()
         parts["contrast"] = (share * functional.softplus(CONTRAST * (likely[wrong] - likely[right]))).sum()
+    if len(batch.note_at):
+        words = model.get_output_embeddings()(states[batch.note_at]).float()
+        parts["notes"] = functional.cross_entropy(words, batch.note_target)
     return parts
 
 
@@ -142,6 +156,8 @@ def total(parts: dict[str, Tensor], weights: Weights) -> Tensor:
     loss = weights.decision * parts["decision"] + weights.ranking * parts["ranking"]
     if "answer" in parts:
         loss = loss + weights.answer * (parts["answer"] + parts["contrast"])
+    if "notes" in parts:
+        loss = loss + weights.notes * parts["notes"]
     return loss + weights.report * parts["report"] if "report" in parts else loss
 
 

@@ -12,6 +12,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from excam.dataset.atlas import FACTS, TITLES
+from excam.dataset.atlas.notes import atlas_notes
 from excam.fault import UserError
 from train.examples import Encoder, Examples, assemble
 from train.split import read_rows
@@ -32,16 +34,21 @@ def _encode(task: tuple[Mapping[str, Any], Path, int, int]) -> tuple[list[int], 
 def tokenise(
     parquet: Path, model: Path, *, max_prompt_tokens: int = 2048, max_report_tokens: int = 256, workers: int = 1
 ) -> Examples:
-    """Encode a split of the dataset, in several processes where there are rows enough to pay for them."""
+    """Encode a split of the dataset, in several processes where there are rows enough to pay for them.
+
+    What the split holds of the atlas lies beside it as notes.
+    """
     rows = read_rows(parquet)
     settings = (model, max_prompt_tokens, max_report_tokens)
     with parquet.open("rb") as file:
         dataset = hashlib.file_digest(file, "sha256").hexdigest()
     tasks = [(row, *settings) for row in rows]
+    from_atlas = {row["group"] for row in rows if row["source"] in TITLES}
+    notes = list(atlas_notes(FACTS, from_atlas)) if from_atlas else []
     if workers == 1:
-        return assemble(rows, map(_encode, tasks), _encoder(*settings), dataset)
+        return assemble(rows, map(_encode, tasks), _encoder(*settings), dataset, notes)
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        return assemble(rows, pool.map(_encode, tasks, chunksize=256), _encoder(*settings), dataset)
+        return assemble(rows, pool.map(_encode, tasks, chunksize=256), _encoder(*settings), dataset, notes)
 
 
 def main() -> None:
@@ -66,6 +73,7 @@ def main() -> None:
         sys.exit(str(fault))
     examples.save(asked.out)
     print(f"{len(examples)} examples, {len(examples.ids)} tokens, {examples.prompt.sum()} of them prompts", flush=True)
+    print(f"{len(examples.notes)} notes, {len(examples.notes.ids)} tokens", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from excam.fault import UserError
 from excam.models import BaseModel
 from excam.models.digest import file_sha256
 from excam.prompt import PROMPT_SHA256
-from train.examples import ARRAYS, Examples
+from train.examples import ARRAYS, NOTES, Examples
 from train.recipe import Recipe
 from train.tokenise import tokenise
 
@@ -30,7 +30,7 @@ def tokens(split: Path, base: BaseModel, recipe: Recipe, folder: Path, *, worker
         raise UserError(
             f"batches of {recipe.batch_tokens} tokens are too small for two twins", "set batch_tokens to 1024 or more"
         )
-    made_from = [file_sha256(split), base.sha256, PROMPT_SHA256, prompt, MAX_REPORT_TOKENS, ARRAYS]
+    made_from = [file_sha256(split), base.sha256, PROMPT_SHA256, prompt, MAX_REPORT_TOKENS, ARRAYS, NOTES]
     key = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:16]
     path = folder / f"{split.stem}-{key}.npz"
     if path.is_file():

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from excam.models import BaseModel
 
 FOLDER = LocalPath(file_okay=False)
+PARTS = ("decision", "ranking", "report", "notes")
+"""The parts of the loss that a line of progress tells."""
 
 
 @click.command()
@@ -133,7 +135,7 @@ def say(facts: Mapping[str, Any]) -> None:
     elif "steps" in facts:
         line = f"{step} of {facts['steps']}, {facts['examples']:,} examples"
     else:
-        losses = ", ".join(f"{part} {facts[part]:.3f}" for part in ("decision", "ranking", "report") if part in facts)
+        losses = ", ".join(f"{part} {facts[part]:.3f}" for part in PARTS if part in facts)
         line = f"{step}  {facts['progress']:.0%}  loss: {losses}  {facts['tokens_per_second']:,} tokens/s"
         line += f"  {facts['skipped']} steps without a finite gradient left out" if facts.get("skipped") else ""
     aside(line)

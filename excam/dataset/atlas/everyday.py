@@ -25,7 +25,7 @@ from excam.dataset.sources.places import home
 from excam.dataset.sources.same_answer import COMMON
 
 SOURCE = "atlas-everyday"
-_PLACE = "{place}"
+PLACE = "{place}"
 
 
 def read(folder: Path, again: Rewordings = MappingProxyType({})) -> Iterator[Item]:
@@ -37,8 +37,8 @@ def read(folder: Path, again: Rewordings = MappingProxyType({})) -> Iterator[Ite
 
 def _items(line: Line, again: Rewordings) -> Iterator[Item]:
     topic, question = line.fields[:2]
-    if _PLACE not in question:
-        raise line.fault(f"the question names no {_PLACE}")
+    if PLACE not in question:
+        raise line.fault(f"the question names no {PLACE}")
     name = digest(question)
     asked = dict(_asked(line, name, topic, question))
     whole = Question(name, asked, COMMON, topic)
@@ -51,7 +51,7 @@ def _items(line: Line, again: Rewordings) -> Iterator[Item]:
                     group=f"{SOURCE}:{name}",
                     source=SOURCE,
                     task=Task.QA_OPTIONS,
-                    question=worded(question, again, item_id).replace(_PLACE, region.region.spoken),
+                    question=worded(question, again, item_id).replace(PLACE, region.region.spoken),
                     gold=gold,
                     wrong=tuple(wrong),
                     country=region.region.country,
@@ -64,16 +64,21 @@ def _country(code: str) -> Region | None:
     return Region(code, code, code, "en", home(code)) if normalise(code) == code else None
 
 
-def _asked(line: Line, name: str, topic: str, question: str) -> Iterator[tuple[str, Asked]]:
+def answered(line: Line) -> Iterator[tuple[Region, tuple[str, ...]]]:
+    """Each region of a line with its answers, the first one the commonest."""
     for code, value in line.cells(2):
         region = region_of(code) or _country(code)
         if region is None:
             raise line.fault(f"{code} is neither a region of BLEnD nor a country")
-        found = answers(value)
+        yield region, answers(value)
+
+
+def _asked(line: Line, name: str, topic: str, question: str) -> Iterator[tuple[str, Asked]]:
+    for region, found in answered(line):
         # As if many had given the first answer, and fewer each one after it: all of them count as given.
         votes = tuple(
             Vote(en_answers=(answer,), count=FEWEST_VOTES + len(found) - number) for number, answer in enumerate(found)
         )
-        here = question.replace(_PLACE, region.spoken)
+        here = question.replace(PLACE, region.spoken)
         told = Annotation(qid=name, topic=topic, question=here, en_question=here, votes=votes)
         yield region.name, Asked(line.place, region, told)
