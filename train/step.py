@@ -83,6 +83,7 @@ class Weights:
 
     @classmethod
     def of(cls, recipe: Recipe, progress: float) -> Weights:
+        """As the recipe sets them, at this progress of the run."""
         report = recipe.report_weight_at(progress)
         return cls(recipe.decision_weight, recipe.ranking_weight, report, recipe.answer_weight, recipe.notes_weight)
 
