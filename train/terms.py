@@ -46,6 +46,7 @@ def terms_of(recipe: Recipe, run: Run, train: Examples, base_sha256: str, worker
     """
     learns = {"base": base_sha256, "dataset": train.dataset, "without": sorted(run.without), "share": run.share}
     learns |= {"from": sorted(run.begin), "workers": workers}
+    learns |= {"notes": train.notes.sha256} if recipe.notes_share else {}
     return learns | recipe.model_dump(mode="json", exclude={"epochs", "compile", "checkpointing"})
 
 

@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
 from torch.nn import functional
 
+from excam.dataset.atlas import FACTS, choices
 from excam.dataset.atlas.notes import Note
+from excam.dataset.sample import Origin, make_sample, to_table
 from excam.fault import UserError
+from excam.models import load_tokenizer, resolve
+from excam.report import CORRECT_REPORT
 from tests.train.conftest import DECISIONS, tiny_model, toy_examples
 from train import lora
 from train.batches import epoch, pack
@@ -24,6 +29,8 @@ from train.notes import Notes
 from train.recipe import Recipe
 from train.selection import without
 from train.step import OnDevice, Weights, losses, total
+from train.terms import Disk, hold_to, terms_of
+from train.tokenise import tokenise
 
 CPU, TOKENS = torch.device("cpu"), 256
 TEXTS = (
@@ -138,3 +145,24 @@ def test_a_file_of_tokens_keeps_them(noted: Examples, tmp_path: Path) -> None:
     again = Examples.load(tmp_path / "t.npz").notes
     for name, part in vars(noted.notes).items():
         np.testing.assert_array_equal(getattr(again, name), part)
+
+
+def test_a_run_does_not_go_on_with_other_notes(noted: Examples, tmp_path: Path) -> None:
+    recipe, run, folder = Recipe(notes_share=0.4), Run(tmp_path), Disk(tmp_path)
+    hold_to(terms_of(recipe, run, noted, "base", 1), folder, begun=False)
+    hold_to(terms_of(recipe, run, noted, "base", 1), folder, begun=True)
+    corrected = replace(noted, notes=Notes.of(TEXTS[:2], GROUPS, letters))
+    with pytest.raises(UserError, match="began with notes"):
+        hold_to(terms_of(recipe, run, corrected, "base", 1), folder, begun=True)
+
+
+def test_a_split_with_questions_of_the_atlas_is_tokenised_with_notes_on_them_alone(tmp_path: Path) -> None:
+    item = next(choices.read_customs(FACTS / "customs"))
+    others = [item.model_copy(update={"item_id": "b", "group": "b", "source": "blend"})]
+    rows = [make_sample(one, one.task, one.question, one.gold, CORRECT_REPORT, Origin.NONE) for one in (item, *others)]
+    pq.write_table(to_table(rows), tmp_path / "train.parquet")
+    model = resolve("smollm2-135m").path
+    found = tokenise(tmp_path / "train.parquet", model)
+    said = load_tokenizer(model).decode(found.notes.ids[: found.notes.starts[1]])
+    assert said == f"{item.question} {item.gold}."
+    assert set(found.notes.group.tolist()) == {int(found.group[0])} != {int(found.group[1])}
