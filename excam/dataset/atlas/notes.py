@@ -1,7 +1,8 @@
 """Notes: the atlas's facts as plain questions with their answers, for a judge to read beside the pairs it judges.
 
-A pair shows a fact once, in some hundred tokens; a note shows it in fourteen, so a judge can meet it often. Questions of
-many countries stand with a few of them at a time, in either wording, so that a note cannot be known from its other lines.
+A pair shows a fact once, in some hundred tokens; a note shows it in fourteen, so a judge can meet it often. A question
+of many countries stands with a few of them at a time, in either wording, so that a note cannot be known from its other
+lines.
 """
 
 from __future__ import annotations
