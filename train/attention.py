@@ -46,14 +46,13 @@ def cuts(lengths: NDArray[np.int64], group_cost: int) -> list[int]:
 class Layout:
     """How a row of tokens becomes rectangles.
 
-    ``take`` fills their cells with tokens, ``back`` names the one cell of each token that is collected, and ``real``
-    marks those cells: the others repeat a shared token or fill a rectangle.
+    ``take`` fills their cells with tokens, and ``back`` names the one cell of each token that is collected: the others
+    repeat a shared token or fill a rectangle.
     """
 
     shapes: tuple[tuple[int, int], ...]
     take: Tensor
     back: Tensor
-    real: Tensor
 
     @property
     def sizes(self) -> list[int]:
@@ -85,9 +84,7 @@ class Layout:
         found, back = np.unique(taken, return_index=True)
         if len(found) != tokens:
             raise ValueError(f"the sequences hold {len(found)} of {tokens} tokens")
-        real = np.zeros(len(taken), np.bool_)
-        real[back] = True
-        return cls(tuple(shapes), *(_to(part, device) for part in (taken, back, real)))
+        return cls(tuple(shapes), _to(taken, device), _to(back, device))
 
 
 def _to(array: NDArray[Any], device: torch.device | str) -> Tensor:
@@ -145,8 +142,9 @@ class _Collect(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        spread = gradients[0].index_select(0, ctx.layout.take)
-        return spread * ctx.layout.real[:, None, None], None
+        (tokens,), layout = gradients, ctx.layout
+        cells = tokens.new_zeros((len(layout.take), *tokens.shape[1:]))
+        return cells.index_copy_(0, layout.back, tokens), None
 
 
 def packed_attention(
