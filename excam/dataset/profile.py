@@ -71,10 +71,10 @@ PROFILES = {
             "epic": Appetite(rounds=1, natural=True),
             "blend": Appetite(rounds=6, twins=48_000),
             "normad": Appetite(rounds=2, repeats=2),
-            "atlas-everyday": Appetite(rounds=1, twins=400_000, once=True),
-            "atlas-customs": Appetite(twins=200_000, once=True),
+            "atlas-everyday": Appetite(rounds=1, twins=480_000, once=True),
+            "atlas-customs": Appetite(twins=300_000, once=True),
             "atlas-school": Appetite(twins=64_000, once=True),
-            "atlas-opinions": Appetite(rounds=1, twins=200_000, natural=True, once=True),
+            "atlas-opinions": Appetite(rounds=1, twins=300_000, natural=True, once=True),
         },
     ),
 }
