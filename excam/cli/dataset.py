@@ -124,7 +124,7 @@ def leak(folder: Path) -> None:
 
     for found in check(folder):
         mark = "" if found.near_random else f"  above {NEAR_RANDOM}"
-        click.echo(f"{found.source:<16} {found.view:<22} {found.accuracy:.3f}  ({found.test:,} test samples){mark}")
+        click.echo(f"{found.source:<16} {found.view:<22} {found.accuracy:.3f}  ({found.test:,} samples){mark}")
 
 
 @dataset.command()

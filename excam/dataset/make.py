@@ -9,6 +9,7 @@ from excam.dataset.balance import choose, draw, usable
 from excam.dataset.draw import Deck, shuffled
 from excam.dataset.hard import HardErrors, tasks_of
 from excam.dataset.item import Item, Task
+from excam.dataset.lengths import even
 from excam.dataset.profile import Profile
 from excam.dataset.sample import Sample
 from excam.dataset.soft_file import SoftTwins
@@ -44,6 +45,8 @@ def _hard(maker: HardErrors, items: Sequence[Item], split: Split, profile: Profi
         chosen = draw(able, seed, appetite.rounds, most)
     else:
         chosen = choose(able, seed, appetite.rounds, most, appetite.repeats)
+    if appetite.even:
+        chosen = even(chosen)
     chosen.sort(key=lambda choice: (choice.item.item_id, choice.wrong, choice.turn))
     if appetite.once:
         told = Deck(tasks, seed, split, able[0].source, "told")

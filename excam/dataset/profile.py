@@ -15,7 +15,8 @@ class Appetite:
     ``repeats`` above 1 lets a rare right answer (an ironic text among many plain ones) stand again in another wording,
     so that balance costs less data. ``natural`` draws wrong answers at random instead: opinions and irony are
     judged by how common they are, a fact of a culture is not. ``once`` has enough questions to put each in one wording,
-    with its options or without by turns: the room goes to more facts.
+    with its options or without by turns: the room goes to more facts. ``even`` is for written options, of which the
+    right one is too often the longest.
     """
 
     rounds: int = 3
@@ -23,6 +24,7 @@ class Appetite:
     twins: int = 32_000
     natural: bool = False
     once: bool = False
+    even: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,8 @@ PROFILES = {
             "blend": Appetite(rounds=6, twins=48_000),
             "normad": Appetite(rounds=2, repeats=2),
             "atlas-everyday": Appetite(rounds=1, twins=480_000, once=True),
-            "atlas-customs": Appetite(twins=300_000, once=True),
-            "atlas-school": Appetite(twins=64_000, once=True),
+            "atlas-customs": Appetite(twins=300_000, once=True, even=True),
+            "atlas-school": Appetite(twins=64_000, once=True, even=True),
             "atlas-opinions": Appetite(rounds=1, twins=300_000, natural=True, once=True),
         },
     ),

@@ -10,7 +10,7 @@ from excam.dataset.build import Built
 from excam.dataset.draw import shuffled
 from excam.dataset.hard import HardErrors
 from excam.dataset.item import Item, Task
-from excam.dataset.leak import QA_SOURCES, VIEWS, accuracy, check
+from excam.dataset.leak import QA_SOURCES, VIEWS, accuracy, apart, check
 from excam.fault import UserError
 
 COUNTRIES = ("PE", "JP", "KE", "SE", "IR", "MX", "EG", "TH")
@@ -90,6 +90,14 @@ def test_a_finished_build_leaks_nothing_on_its_qa_sources(built: Built) -> None:
         if (source, "instruction + output") in found:
             leak = found[source, "instruction + output"]
             assert leak.accuracy <= 0.5 + 2 / leak.test**0.5
+
+
+def test_what_train_alone_has_is_measured_on_questions_that_were_not_learnt() -> None:
+    rows = [{"group": f"g{number % 23}", "output": str(number)} for number in range(200)]
+    learn, measure = apart(rows)
+    assert not {row["group"] for row in learn} & {row["group"] for row in measure}
+    assert sorted(row["output"] for row in learn + measure) == sorted(row["output"] for row in rows)
+    assert len({row["group"] for row in measure}) == 5
 
 
 def test_a_folder_without_a_build_is_a_mistake_with_a_fix(tmp_path: Path) -> None:
