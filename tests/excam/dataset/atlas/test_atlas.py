@@ -20,7 +20,7 @@ from excam.dataset.lengths import even
 from excam.dataset.profile import PROFILES, Profile
 from tests.excam.dataset.conftest import MakeItem
 
-PARTS = [("everyday", 1, 13_300), ("customs", 1, 25_000), ("school", 3, 2900), ("opinions", 0, 5900)]
+PARTS = [("everyday", 1, 16_000), ("customs", 1, 35_000), ("school", 3, 2900), ("opinions", 0, 8000)]
 
 
 @pytest.mark.parametrize(("name", "question", "fewest"), PARTS)
