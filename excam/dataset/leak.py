@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from excam.dataset.balance import answer_key
@@ -75,14 +76,23 @@ class Leak:
 
 def read_pairs(path: Path, source: str | None = None) -> list[Row]:
     """The cultural samples of a split, at most as many as the check needs, twins kept together."""
+    table = _cultural(path, ("source", "group", "instruction", "output", "label", "twin_id"))
+    if source is not None:
+        table = table.filter(pc.equal(table["source"], source))
+    rows: list[Row] = table.sort_by("twin_id").slice(0, MOST_ROWS).to_pylist()
+    return rows
+
+
+def sources_of(path: Path) -> set[str]:
+    """The sources that a split has cultural samples of."""
+    return set(_cultural(path, ("source", "label"))["source"].unique().to_pylist())
+
+
+def _cultural(path: Path, columns: Sequence[str]) -> pa.Table:
     if not path.is_file():
         raise UserError(f"there is no file {path}", FIX)
-    table = read_columns(path, ("source", "group", "instruction", "output", "label", "twin_id"), FIX)
-    keep = pc.not_equal(table["label"], Status.NOT_APPLICABLE.value)
-    if source is not None:
-        keep = pc.and_(keep, pc.equal(table["source"], source))
-    rows: list[Row] = table.filter(keep).sort_by("twin_id").slice(0, MOST_ROWS).to_pylist()
-    return rows
+    table = read_columns(path, columns, FIX)
+    return table.filter(pc.not_equal(table["label"], Status.NOT_APPLICABLE.value))
 
 
 def accuracy(train: Sequence[Row], test: Sequence[Row], view: Callable[[Row], str]) -> float:
@@ -108,7 +118,7 @@ def check(folder: Path, views: Sequence[str] = tuple(VIEWS)) -> list[Leak]:
 
     What train alone has, as the atlas, is measured on a fifth of its questions, which the bag of words does not see.
     """
-    tested = {row["source"] for row in read_pairs(folder / "test.parquet")}
+    tested = sources_of(folder / "test.parquet")
     found = []
     for source in sorted(tested | sources_of(folder / "train.parquet")):
         learn = read_pairs(folder / "train.parquet", source)
@@ -121,13 +131,6 @@ def check(folder: Path, views: Sequence[str] = tuple(VIEWS)) -> list[Leak]:
                 Leak(source, view, accuracy(learn, measure, VIEWS[view]), len(learn), len(measure)) for view in views
             ]
     return found
-
-
-def sources_of(path: Path) -> set[str]:
-    """The sources that a split has cultural samples of."""
-    table = read_columns(path, ("source", "label"), FIX)
-    cultural = table.filter(pc.not_equal(table["label"], Status.NOT_APPLICABLE.value))
-    return set(cultural["source"].unique().to_pylist())
 
 
 def apart(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:

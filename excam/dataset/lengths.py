@@ -1,7 +1,7 @@
 """Twins whose lengths tell nothing: a right answer is as often the longer of the two as it is the shorter.
 
 Whoever writes questions of multiple choice takes more care over the right option, which then is the longest. A judge
-learns that sooner than the facts, and it holds nowhere else.
+could learn that instead of the facts, and in dev and test it is no help.
 """
 
 from __future__ import annotations

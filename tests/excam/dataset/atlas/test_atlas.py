@@ -60,15 +60,29 @@ def test_everyday_life_that_ships_can_be_read(tmp_path: Path) -> None:
     assert not [code for code in codes if code not in {"JB", "AS"} and normalise(code) != code]
 
 
-def test_the_right_choice_does_not_stand_out_by_its_length() -> None:
+@pytest.mark.parametrize("part", ["customs", "school"])
+def test_the_right_choice_does_not_stand_out_by_its_length(part: str) -> None:
+    read = choices.read_customs if part == "customs" else choices.read_school
+    items = list(read(FACTS / part))
+    longest = sum(len(item.gold) > max(map(len, item.wrong)) for item in items)
+    shortest = sum(len(item.gold) < min(map(len, item.wrong)) for item in items)
+    assert longest / len(items) < 0.4
+    assert shortest / len(items) < 0.4
+
+
+@pytest.mark.parametrize("source", [choices.CUSTOMS, choices.SCHOOL])
+def test_a_build_evens_the_lengths_of_what_was_written_as_choices(source: str) -> None:
+    appetite = PROFILES["full"].of(source)
     again = read_rewordings(FACTS / "rewordings" / "customs", 2)
-    for items in list(choices.read_customs(FACTS / "customs", again)), list(choices.read_school(FACTS / "school")):
-        kept = even(choose(items, seed=0, rounds=3, most=300_000))
-        assert len(kept) > 1.5 * len(items), "most twins stay"
-        longer, shorter = (
-            sum(sign * (len(choice.item.gold) - len(choice.wrong)) > 0 for choice in kept) for sign in (1, -1)
-        )
-        assert abs(longer - shorter) < 0.02 * len(kept)
+    customs = source == choices.CUSTOMS
+    items = list(choices.read_customs(FACTS / "customs", again) if customs else choices.read_school(FACTS / "school"))
+    kept = even(choose(items, 0, appetite.rounds, appetite.twins))
+    longer, shorter = (
+        sum(sign * (len(choice.item.gold) - len(choice.wrong)) > 0 for choice in kept) for sign in (1, -1)
+    )
+    assert appetite.even
+    assert abs(longer - shorter) < 0.02 * len(kept)
+    assert len(kept) > 1.5 * len(items), "most twins stay"
 
 
 def test_a_question_like_one_held_out_is_left_out(make_item: MakeItem) -> None:
