@@ -10,7 +10,7 @@ the fewest cells: one pair of 2,000 tokens must not make fifty others as wide.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -101,12 +101,17 @@ _current: ContextVar[Layout] = ContextVar("layout")
 
 @contextmanager
 def laid_out(layout: Layout) -> Iterator[None]:
-    """Attend within these sequences while the block runs, backward passes of checkpointed layers included."""
+    """Attend within these sequences while the block runs."""
     token = _current.set(layout)
     try:
         yield
     finally:
         _current.reset(token)
+
+
+def again() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+    """For a checkpointed layer: what its forward pass runs within, and its second one, in the midst of the backward."""
+    return nullcontext(), laid_out(_current.get())
 
 
 class _Spread(torch.autograd.Function):

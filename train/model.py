@@ -38,7 +38,8 @@ def prepare(model: Any, recipe: Recipe) -> Any:
     )
     model.config.use_cache = False
     if recipe.checkpointing:
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        how = {"use_reentrant": False, "context_fn": attention.again}
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=how)
     if recipe.compile and next(model.parameters()).is_cuda:
         compile_layers(model)
     return model.train()

@@ -13,7 +13,7 @@ from tests.train.conftest import DECISIONS, tiny_model, toy_examples
 from train import lora
 from train.batches import epoch, pack
 from train.examples import Examples
-from train.model import compile_layers
+from train.model import compile_layers, prepare
 from train.recipe import Recipe
 from train.step import (
     CONTRAST,
@@ -140,6 +140,22 @@ def test_gradients_equal_those_of_sequences_run_alone(examples: Examples) -> Non
         model(tokens[None]).logits[0, int(examples.decided[turn.index]) - 1, DECISIONS[1]].backward()
     for name, parameter in lora.parameters(model).items():
         torch.testing.assert_close(packed[name], parameter.grad, atol=1e-4, rtol=1e-3)
+
+
+def test_layers_that_compute_again_learn_the_same(examples: Examples) -> None:
+    def learned(*, checkpointing: bool) -> dict[str, torch.Tensor]:
+        recipe = Recipe(
+            rank=4, alpha=8, batch_tokens=TOKENS, learning_rate=1e-2, compile=False, checkpointing=checkpointing
+        )
+        model = prepare(tiny_model(), recipe)
+        optimizer = make_optimizer(lora.parameters(model).values(), recipe)
+        batch = OnDevice.of(first_batch(examples), CPU)
+        for _ in range(3):
+            train_step(model, optimizer, batch, torch.tensor(DECISIONS), Weights(1, 1, 0.5), clip=1.0)
+        return {name: parameter.detach() for name, parameter in lora.parameters(model).items()}
+
+    once, again = learned(checkpointing=False), learned(checkpointing=True)
+    assert all(torch.equal(once[name], again[name]) for name in once)
 
 
 def test_the_loss_goes_down_and_a_gradient_that_is_not_finite_changes_nothing(examples: Examples) -> None:
