@@ -63,6 +63,7 @@ class Trainer:
         self.decisions = torch.tensor(train.decisions, device=self.device)
         self.place = Place()
         self.mean: dict[str, Tensor] = {}
+        self._skipped = torch.zeros((), dtype=torch.int64, device=self.device)
         self.optimizer = self._optimizer()
         per_epoch = len(list(self._epoch(0))) // run.world
         if not per_epoch:
@@ -95,10 +96,10 @@ class Trainer:
             self.place.epoch, self.place.batch = where
             tokens += self.recipe.batch_tokens
             seen += len(batch.label)
-            if not finite:
-                self.place.skipped += 1
+            self._skipped += ~finite
             self._average(progress)
             if self.place.step % self.run.say_every == 0:
+                self._count_skipped()
                 passed = time.monotonic() - since
                 speed = tokens / passed
                 numbers = {name: round(part.item(), 4) for name, part in parts.items()}
@@ -124,9 +125,15 @@ class Trainer:
 
     def save(self) -> None:
         """Write the checkpoint (one worker does)."""
+        self._count_skipped()
         if self.run.rank == 0:
             self.place.seconds = self.clock.seconds
             checkpoint.save(self.run.out, self.place, self.model, self.optimizer, self.mean)
+
+    def _count_skipped(self) -> None:
+        """Ask the device how many steps it has left out since the last time, which waits until it has done them all."""
+        self.place.skipped += int(self._skipped)
+        self._skipped.zero_()
 
     def _part(self, progress: float) -> int:
         """In which part of the run this is: where another begins, figures are due, in a resumed run as in a whole."""
@@ -165,7 +172,7 @@ class Trainer:
         order = self.train_set.notes.drawn(recipe.seed, *where, self.run.rank) if recipe.notes_share else ()
         return pack(self.train_set, turns, recipe.batch_tokens, order)
 
-    def _step(self, batch: OnDevice, progress: float) -> tuple[dict[str, Tensor], bool]:
+    def _step(self, batch: OnDevice, progress: float) -> tuple[dict[str, Tensor], Tensor]:
         recipe = self.recipe
         rate = learning_rate(recipe, progress, self.place.step - self.place.shrunk_at)
         for group in self.optimizer.param_groups:

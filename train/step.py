@@ -170,10 +170,11 @@ def train_step(
     weights: Weights,
     clip: float,
     hide: float = 0.0,
-) -> tuple[dict[str, Tensor], bool]:
-    """Descend once; False where the gradient was not finite and nothing was changed.
+) -> tuple[dict[str, Tensor], Tensor]:
+    """Descend once; false where the gradient was not finite and nothing was changed.
 
     With several workers every one has its own batch: gradients are averaged first, so all take the same step or none.
+    Nothing here waits for the device, so that it finds the next step's work when it is done with this one's.
     """
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     parts = losses(model, batch, decisions, text=weights.report > 0, answer=weights.answer > 0, hide=hide)
@@ -182,21 +183,20 @@ def train_step(
         for parameter in trained:
             dist.all_reduce(parameter.grad)
             parameter.grad /= dist.get_world_size()
-    norm = torch.nn.utils.clip_grad_norm_(trained, clip)
-    finite = bool(torch.isfinite(norm))
-    if finite:
-        optimizer.step()
+    finite = torch.isfinite(torch.nn.utils.clip_grad_norm_(trained, clip))
+    told: Any = optimizer
+    told.found_inf = (~finite).float()  # where it is 1 a fused optimizer leaves all as it is
+    optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return {name: part.detach() for name, part in parts.items()}, finite
 
 
 def make_optimizer(parameters: Iterable[torch.nn.Parameter], recipe: Recipe) -> torch.optim.AdamW:
-    """AdamW over the adapter as the recipe sets it, in one kernel where there is a GPU."""
-    trained = list(parameters)
+    """AdamW over the adapter as the recipe sets it, in one kernel, which a gradient that is not finite keeps still."""
     return torch.optim.AdamW(
-        trained,
+        list(parameters),
         lr=recipe.learning_rate,
         betas=(recipe.beta1, recipe.beta2),
         weight_decay=recipe.weight_decay,
-        fused=all(parameter.is_cuda for parameter in trained),
+        fused=True,
     )
