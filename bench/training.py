@@ -70,7 +70,9 @@ class Steps:
         turns = epoch(examples, seed=0, number=0, batch_tokens=room, balance=recipe.balance, report_share=share)
         chosen = list(itertools.islice(enumerate(turns), batches))
         packed = (pack(examples, turn, room) for _, turn in chosen)
-        self.batches: Iterator[OnDevice] = itertools.cycle([OnDevice.of(batch, self.device) for batch in packed])
+        ready = [OnDevice.of(batch, self.device) for batch in packed]
+        self.layout = type(ready[0].layout).__name__.lower()
+        self.batches: Iterator[OnDevice] = itertools.cycle(ready)
         fed = feed(itertools.cycle(chosen), lambda _, turn: pack(examples, turn, room), self.device)
         self.fed = (batch for _, batch in fed)
 
@@ -134,7 +136,8 @@ def main() -> None:
     speed = recipe.batch_tokens / each
     mfu = speed * model.flops_per_token(network) / model.H200_BF16_FLOPS
     print(
-        f"{each * 1e3:.0f} ms a step of {recipe.batch_tokens:,} tokens, {speed:,.0f} tokens/s, MFU of an H200 {mfu:.1%}"
+        f"{each * 1e3:.0f} ms a step of {recipe.batch_tokens:,} tokens, attention by {steps.layout}, "
+        f"{speed:,.0f} tokens/s, MFU of an H200 {mfu:.1%}"
     )
     for kind, seconds in kinds.items():
         print(f"{kind:<60}{seconds * 1e3:>9.1f} ms{seconds / worked:>7.0%}")

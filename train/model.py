@@ -48,7 +48,7 @@ def prepare(model: Any, recipe: Recipe) -> Any:
 def compile_layers(model: Any, backend: str = "inductor") -> None:
     """Compile each decoder layer: all have the same code and shapes, so the work is done once.
 
-    Every batch has the same number of tokens, so nothing is dynamic; attention, whose rectangles change, stays out.
+    Every batch has the same number of tokens, so nothing is dynamic; attention, whose layout changes, stays out.
     A layer that cannot be compiled runs as it is.
     """
     torch._dynamo.config.suppress_errors = True

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from train.attention import Layout, laid_out
+from train.attention import Layout, laid_out, lay_out
 from train.batches import Batch
 from train.examples import CORRECT, ERROR
 from train.recipe import Recipe
@@ -53,7 +53,7 @@ class OnDevice:
         return cls(
             ids=move(batch.ids)[None],
             positions=move(batch.positions)[None],
-            layout=Layout.of(batch.sequences, len(batch.ids), device),
+            layout=lay_out(batch.sequences, len(batch.ids), device),
             text_at=move(batch.text_at),
             text_target=move(batch.text_target),
             text_weight=move(batch.text_weight),

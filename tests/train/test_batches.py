@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from excam.fault import UserError
 from tests.train.conftest import PREAMBLE, toy_examples
-from train.attention import Layout, cuts
 from train.batches import Turn, epoch, in_order, pack, units
 from train.examples import ERROR, Examples
 
@@ -108,42 +104,6 @@ def test_what_sequences_share_lies_in_the_row_once(seed: int) -> None:
             shared = int(examples.common[turns[wrong].index])
             assert batch.sequences[wrong][:shared].tolist() == batch.sequences[right][:shared].tolist()
             assert not set(batch.sequences[wrong][shared:].tolist()) & set(batch.sequences[right].tolist())
-
-
-@given(
-    lengths=st.lists(st.integers(1, 90), min_size=1, max_size=30),
-    shared=st.integers(0, 20),
-    filler=st.integers(0, 300),
-    group_cost=st.integers(0, 500),
-)
-@settings(max_examples=50, deadline=None)
-def test_a_layout_collects_every_token_from_one_place(
-    lengths: list[int], shared: int, filler: int, group_cost: int
-) -> None:
-    ends = np.cumsum([shared, *lengths])
-    sequences = [
-        np.concatenate([np.arange(shared), np.arange(start, end)]) for start, end in itertools.pairwise(ends.tolist())
-    ]
-    tokens = int(ends[-1]) + filler
-    layout = Layout.of(sequences, tokens, "cpu", group_cost)
-    assert torch.equal(layout.take[layout.back], torch.arange(tokens))
-    assert sum(rows * widest for rows, widest in layout.shapes) == len(layout.take)
-
-
-@given(lengths=st.lists(st.integers(1, 50), min_size=1, max_size=8).map(sorted), group_cost=st.integers(0, 60))
-def test_groups_of_like_length_leave_the_fewest_cells(lengths: list[int], group_cost: int) -> None:
-    def cost(ends: Sequence[int]) -> int:
-        edges = itertools.pairwise([0, *ends, len(lengths)])
-        return sum((end - start) * lengths[end - 1] + group_cost for start, end in edges)
-
-    places = range(1, len(lengths))
-    every_way = (chosen for count in range(len(lengths)) for chosen in itertools.combinations(places, count))
-    assert cost(cuts(np.array(lengths), group_cost)) == min(map(cost, every_way))
-
-
-def test_one_long_sequence_does_not_widen_the_others() -> None:
-    layout = Layout.of([np.arange(at, at + 10) for at in range(0, 500, 10)] + [np.arange(500, 2500)], 2500, "cpu", 100)
-    assert layout.shapes == ((50, 10), (1, 2000))
 
 
 def test_evaluation_sees_each_chosen_example_once() -> None:
