@@ -48,7 +48,10 @@ def load(
         return None
     state = torch.load(folder / FILE, map_location=device, weights_only=True)
     put(model, state["weights"])
+    fused = [group["fused"] for group in optimizer.param_groups]
     optimizer.load_state_dict(state["optimizer"])
+    for group, way in zip(optimizer.param_groups, fused, strict=True):
+        group["fused"] = way  # a saved run's groups say how its own code stepped
     return Place(**state["place"]), state["mean"]
 
 

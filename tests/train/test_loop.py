@@ -77,6 +77,17 @@ def test_a_resumed_run_sees_the_same_batches_and_ends_with_the_same_weights(tmp_
     assert all(torch.equal(expected[name], found) for name, found in weights(second).items())
 
 
+def test_a_run_of_code_that_stepped_otherwise_goes_on(tmp_path: Path) -> None:
+    first = trainer(tmp_path, max_steps=2)
+    first.train()
+    for group in first.optimizer.param_groups:
+        group["fused"] = False
+    first.save()
+    second = trainer(tmp_path, max_steps=4)
+    second.train()
+    assert second.place.step == 4
+
+
 def test_a_run_goes_on_for_longer_than_it_was_to(tmp_path: Path) -> None:
     trainer(tmp_path, max_steps=2).train()
     longer = trainer(tmp_path, RECIPE.model_copy(update={"epochs": 40}), max_steps=4)
