@@ -37,7 +37,7 @@ KINDS = {
     "compiled, pointwise": r"^triton",
     "attention": r"flash|fmha|scaled_dot_product|efficient_attention",
     "matrix products": r"gemm|nvjet|cutlass|xmma|cublas|splitk|aten::(add|b)?mm\b",
-    "rectangles": r"index|gather|scatter|aten::cat\b|CatArray",
+    "gathering": r"index|gather|scatter|aten::cat\b|CatArray",
     "optimizer": r"adam|multi_tensor|foreach",
 }
 """What a kernel's or an operation's name says it does; the first that fits counts."""

@@ -83,7 +83,9 @@ class Rectangles:
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, scale: float | None) -> Tensor:
         """Heads of each token of the row in, the same out."""
-        spread, once, collect = (how.apply for how in _KINDS)
+        once: Any = _SpreadOnce.apply
+        spread: Any = Spread.apply
+        collect: Any = _Collect.apply
         states = [once(query, self), spread(key, self.take), spread(value, self.take)]
         outputs = []
         for (rows, widest), *cells in zip(self.shapes, *(state.split(self.sizes) for state in states), strict=True):
@@ -121,6 +123,3 @@ class _Collect(torch.autograd.Function):
         (tokens,), layout = gradients, ctx.layout
         cells = tokens.new_zeros((len(layout.take), *tokens.shape[1:]))
         return cells.index_copy_(0, layout.back, tokens), None
-
-
-_KINDS: tuple[Any, ...] = (Spread, _SpreadOnce, _Collect)

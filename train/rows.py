@@ -1,4 +1,4 @@
-"""What every way of attention does with a row of tokens: its filler, and tokens repeated where sequences share them."""
+"""What rows of tokens need, whichever way attention goes: filler, shared tokens repeated, arrays on the device."""
 
 from __future__ import annotations
 

@@ -22,6 +22,25 @@ from train.rectangles import Rectangles
 from train.rows import Spread, filler, to_device
 
 
+def flash(query: Tensor, key: Tensor, value: Tensor, segments: Segments, scale: float | None) -> Tensor:
+    """PyTorch's own kernel. Its public door, ``varlen_attn``, has another signature in every release."""
+    found = torch.ops.aten._flash_attention_forward(
+        query,
+        key,
+        value,
+        segments.asked,
+        segments.seen,
+        segments.most_asked,
+        segments.most_seen,
+        0.0,
+        True,
+        False,
+        scale=scale,
+    )
+    output: Tensor = found[0]
+    return output
+
+
 @dataclass(frozen=True)
 class Segments:
     """Where the segments of a row begin, and the keys of each.
@@ -61,34 +80,13 @@ class Segments:
             int(lengths.max()),
         )
 
-    def attend(
-        self, query: Tensor, key: Tensor, value: Tensor, scale: float | None, kernel: Kernel | None = None
-    ) -> Tensor:
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, scale: float | None, kernel: Kernel = flash) -> Tensor:
         """Heads of each token of the row in, the same out."""
         spread: Any = Spread.apply
-        return (kernel or flash)(query, spread(key, self.take), spread(value, self.take), self, scale)
+        return kernel(query, spread(key, self.take), spread(value, self.take), self, scale)
 
 
 Kernel = Callable[[Tensor, Tensor, Tensor, Segments, float | None], Tensor]
-
-
-def flash(query: Tensor, key: Tensor, value: Tensor, segments: Segments, scale: float | None) -> Tensor:
-    """PyTorch's own kernel. Its public door, ``varlen_attn``, has another signature in every release."""
-    found = torch.ops.aten._flash_attention_forward(
-        query,
-        key,
-        value,
-        segments.asked,
-        segments.seen,
-        segments.most_asked,
-        segments.most_seen,
-        0.0,
-        True,
-        False,
-        scale=scale,
-    )
-    output: Tensor = found[0]
-    return output
 
 
 @cache

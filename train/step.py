@@ -17,6 +17,7 @@ from train.attention import Layout, laid_out, lay_out
 from train.batches import Batch
 from train.examples import CORRECT, ERROR
 from train.recipe import Recipe
+from train.rows import to_device
 
 CONTRAST = 0.3
 """What the gap between two answers' log-likelihoods counts, which are sums over all their tokens."""
@@ -47,8 +48,7 @@ class OnDevice:
     @classmethod
     def of(cls, batch: Batch, device: torch.device) -> OnDevice:
         def move(array: NDArray[Any]) -> Tensor:
-            tensor = torch.from_numpy(np.ascontiguousarray(array))
-            return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
+            return to_device(np.ascontiguousarray(array), device)
 
         return cls(
             ids=move(batch.ids)[None],

@@ -15,7 +15,7 @@ from bench.training import by_kind, kind_of
         ("aten::mm", "matrix products"),
         ("void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<...>", "attention"),
         ("aten::_scaled_dot_product_flash_attention_for_cpu", "attention"),
-        ("void at::native::indexFuncLargeIndex<float, long, unsigned int, 2>", "rectangles"),
+        ("void at::native::indexFuncLargeIndex<float, long, unsigned int, 2>", "gathering"),
         ("triton_poi_fused_index_add_mul_silu_3", "compiled, pointwise"),
         ("void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor>", "optimizer"),
         ("aten::sqrt", "everything else"),
